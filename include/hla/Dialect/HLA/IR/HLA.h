@@ -1,0 +1,30 @@
+//===- HLA.h - the hla dialect ----------------------------------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_HLA_IR_HLA_H
+#define HLA_DIALECT_HLA_IR_HLA_H
+
+#include "hla/Target/TargetInfo.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "hla/Dialect/HLA/IR/HLADialect.h.inc"
+#include "hla/Dialect/HLA/IR/HLAEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "hla/Dialect/HLA/IR/HLAAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "hla/Dialect/HLA/IR/HLAOps.h.inc"
+
+#endif // HLA_DIALECT_HLA_IR_HLA_H

@@ -1,0 +1,58 @@
+//===- HLAEnums.td - enumerations of the hla dialect -------*- tablegen -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_HLA_IR_HLAENUMS_TD
+#define HLA_DIALECT_HLA_IR_HLAENUMS_TD
+
+include "hla/Dialect/HLA/IR/HLADialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def HLA_HeadLayoutEnum : I32Enum<"HeadLayout",
+    "order of the dimensions of a sequence", [
+      I32EnumCase<"BTHD", 0, "bthd">,
+      I32EnumCase<"BHTD", 1, "bhtd">]> {
+  let cppNamespace = "::mlir::hla";
+}
+
+def HLA_HeadLayoutAttr : EnumAttr<HLA_Dialect, HLA_HeadLayoutEnum, "layout"> {
+  let summary = "Order of the dimensions of a sequence";
+  let description = [{
+    `bthd` is `[B,T,H,D]` (batch, token, head, feature), `bhtd` is `[B,H,T,D]`.
+    All sequences of one operation have the same layout; states are always
+    `[B,H,d,dv]`.
+  }];
+  let assemblyFormat = "`` $value";
+}
+
+def HLA_SecondOrderVariantEnum : I32Enum<"SecondOrderVariant",
+    "which second-order operator", [
+      I32EnumCase<"Masked", 0, "masked">,
+      I32EnumCase<"Prefix", 1, "prefix">]> {
+  let cppNamespace = "::mlir::hla";
+}
+
+def HLA_SecondOrderVariantAttr : EnumAttr<HLA_Dialect,
+    HLA_SecondOrderVariantEnum, "second_order_variant"> {
+  let summary = "Which second-order operator";
+  let description = [{
+    `masked` is `((A Aᵀ) ⊙ L) V`: no pair of tokens later than `t` and no pair in
+    the wrong order reaches the output. `prefix` is `q_tᵀ S_t C_t` (equation 3.1
+    of the paper), without the mask's correction.
+  }];
+  let assemblyFormat = "`` $value";
+}
+
+def HLA_PrecisionEnum : I32Enum<"Precision",
+    "element type of the operands of a kernel's matrix products", [
+      I32EnumCase<"BF16", 0, "bf16">, I32EnumCase<"F16", 1, "f16">,
+      I32EnumCase<"F32", 2, "f32">, I32EnumCase<"F64", 3, "f64">]> {
+  let cppNamespace = "::mlir::hla";
+}
+
+#endif // HLA_DIALECT_HLA_IR_HLAENUMS_TD

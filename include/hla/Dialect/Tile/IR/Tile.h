@@ -1,0 +1,31 @@
+//===- Tile.h - the hla_tile dialect ----------------------------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_TILE_IR_TILE_H
+#define HLA_DIALECT_TILE_IR_TILE_H
+
+#include "hla/Dialect/HLA/IR/HLA.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "hla/Dialect/Tile/IR/TileDialect.h.inc"
+#include "hla/Dialect/Tile/IR/TileEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "hla/Dialect/Tile/IR/TileAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "hla/Dialect/Tile/IR/TileOps.h.inc"
+
+#endif // HLA_DIALECT_TILE_IR_TILE_H

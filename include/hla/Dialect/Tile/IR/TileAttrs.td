@@ -1,0 +1,80 @@
+//===- TileAttrs.td - layouts of tiles ---------------------*- tablegen -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_TILE_IR_TILEATTRS_TD
+#define HLA_DIALECT_TILE_IR_TILEATTRS_TD
+
+include "hla/Dialect/Tile/IR/TileEnums.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
+
+def HLATile_FragAttr : AttrDef<HLATile_Dialect, "Frag",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
+  let mnemonic = "frag";
+  let summary = "A tile spread over the registers of a thread block";
+  let description = [{
+    The accumulator layout of the tensor cores. Let the *stored* tile be the
+    tile, or with `transposed` its transpose: `P×R`. `rowWarps × colWarps` warps
+    cut it into equal blocks, warp `w` owning row block `w / colWarps` and
+    column block `w mod colWarps`. Inside a warp's block, every 16×8 piece is an
+    `m16n8` accumulator: lane `l = 4g + c` holds the elements
+
+    ```
+    (g, 2c)  (g, 2c+1)  (g+8, 2c)  (g+8, 2c+1)
+    ```
+
+    in that order; pieces are ordered by rows, then columns. The accumulator of
+    a warp of `wgmma.m64nN` has the same order for its 16 rows. Two neighbouring
+    pieces, columns `16k … 16k+15`, rounded to 16 bits and packed in pairs, are
+    the A operand of `mma.m16n8k16`: a 16-bit fragment *is* an A operand.
+
+    Registers a thread: `P·R / (32·rowWarps·colWarps)` of 32 bits, half of that
+    for 16-bit elements.
+
+    Example: `tensor<64x128xf32, #hla_tile.frag<rowWarps = 8, colWarps = 1, transposed = true>>`
+  }];
+  let parameters = (ins "int64_t":$rowWarps, "int64_t":$colWarps,
+      DefaultValuedParameter<"bool", "false">:$transposed);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getWarps() const { return getRowWarps() * getColWarps(); }
+    /// Rows and columns of the stored tile, for a tile of this shape.
+    std::pair<int64_t, int64_t> getStored(::llvm::ArrayRef<int64_t> shape) const;
+    /// 32-bit registers that a thread needs for a tile of this type.
+    static int64_t getRegisters(::mlir::RankedTensorType type);
+  }];
+}
+
+def HLATile_SmemAttr : AttrDef<HLATile_Dialect, "Smem",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
+  let mnemonic = "smem";
+  let summary = "A tile in shared memory, swizzled";
+  let description = [{
+    A 16-bit tile stored by rows (`order = row`: columns are contiguous) or by
+    columns. A stored row has `n` pieces of 16 bytes; piece `p` of row `r` lies at
+    place `p xor s(r)`, where for rows of 128 bytes and more `s(r) = r mod 8`, and
+    for shorter ones `s(r) = ⌊r·n/8⌋ mod n`. Eight stored rows read at one column
+    (`ldmatrix`) then touch all 32 banks once.
+
+    Used as the encoding of a tile, and, after the schedule pass, as the memory
+    space of a buffer.
+
+    Example: `tensor<64x128xbf16, #hla_tile.smem<order = row>>`,
+    `memref<2x64x128xbf16, #hla_tile.smem<order = row>>`
+  }];
+  let parameters = (ins EnumParameter<HLATile_OrderEnum>:$order);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Rows and columns as stored, for a tile of this shape.
+    std::pair<int64_t, int64_t> getStored(::llvm::ArrayRef<int64_t> shape) const;
+  }];
+}
+
+#endif // HLA_DIALECT_TILE_IR_TILEATTRS_TD

@@ -1,0 +1,35 @@
+//===- TileEnums.td - enumerations of the hla_tile dialect -*- tablegen -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_TILE_IR_TILEENUMS_TD
+#define HLA_DIALECT_TILE_IR_TILEENUMS_TD
+
+include "hla/Dialect/Tile/IR/TileDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def HLATile_TriangleEnum : I32Enum<"Triangle",
+    "the part of a square tile that is kept", [
+      I32EnumCase<"Lower", 0, "lower">, I32EnumCase<"Upper", 1, "upper">]> {
+  let cppNamespace = "::mlir::hla::tile";
+}
+
+def HLATile_TriangleAttr : EnumAttr<HLATile_Dialect, HLATile_TriangleEnum,
+                                    "triangle"> {
+  let summary = "The part of a square tile that is kept";
+  let description = [{`lower`: column ≤ row; `upper`: column ≥ row.}];
+  let assemblyFormat = "`` $value";
+}
+
+def HLATile_OrderEnum : I32Enum<"Order",
+    "the index that is contiguous in shared memory", [
+      I32EnumCase<"Row", 0, "row">, I32EnumCase<"Col", 1, "col">]> {
+  let cppNamespace = "::mlir::hla::tile";
+}
+
+#endif // HLA_DIALECT_TILE_IR_TILEENUMS_TD

@@ -1,0 +1,362 @@
+//===- TileOps.td - operations of the hla_tile dialect -----*- tablegen -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_TILE_IR_TILEOPS_TD
+#define HLA_DIALECT_TILE_IR_TILEOPS_TD
+
+include "hla/Dialect/HLA/IR/HLAAttrs.td"
+include "hla/Dialect/Tile/IR/TileAttrs.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def HLATile_IsTile : CPred<
+    "::llvm::cast<::mlir::RankedTensorType>($_self).hasStaticShape()">;
+/// A tile: a static matrix.
+def HLATile_Tile : ConfinedType<TensorRankOf<[BF16, F16, F32, F64], [2]>,
+    [HLATile_IsTile], "static 2D tensor of bf16, f16, f32 or f64">;
+/// A matrix in device memory, with contiguous rows.
+def HLATile_View : StridedMemRefRankOf<[BF16, F16, F32, F64], [2]>;
+/// A buffer in shared memory.
+def HLATile_Buffer : ConfinedType<MemRefRankOf<[BF16, F16], [2]>, [CPred<
+    "::llvm::isa_and_nonnull<::mlir::hla::tile::SmemAttr>("
+    "::llvm::cast<::mlir::MemRefType>($_self).getMemorySpace())">],
+    "2D memref of bf16 or f16 in an #hla_tile.smem space">;
+def HLATile_Ring : ConfinedType<MemRefRankOf<[BF16, F16], [3]>, [CPred<
+    "::llvm::isa_and_nonnull<::mlir::hla::tile::SmemAttr>("
+    "::llvm::cast<::mlir::MemRefType>($_self).getMemorySpace())">],
+    "3D memref of bf16 or f16 in an #hla_tile.smem space">;
+def HLATile_TileOrBuffer : AnyTypeOf<[HLATile_Tile, HLATile_Buffer]>;
+
+class HLATile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<HLATile_Dialect, mnemonic, traits>;
+
+/// An operation that reads a buffer where an operand is one, and is pure
+/// otherwise.
+class HLATile_MaybeReadsOp<string mnemonic, list<Trait> traits = []>
+    : HLATile_Op<mnemonic, traits # [
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<ConditionallySpeculatable>]>;
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+def HLATile_LaunchOp : HLATile_Op<"launch", [
+    RecursiveMemoryEffects, SingleBlock,
+    SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "Runs a tile program for every head";
+  let description = [{
+    Runs the region once for every `(b, h)` with `0 ≤ b < batches` and
+    `0 ≤ h < heads`, in any order or at once. The region reads and writes device
+    memory through views of the memrefs around it. On a GPU a run is a thread
+    block; on a CPU, an iteration of a parallel loop.
+
+    Example:
+
+    ```mlir
+    hla_tile.launch (%b, %h) in (%B, %H) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
+      %seq = memref.subview %q[%b, 0, %h, 0] [1, %T, 1, 64] [1, 1, 1, 1] : memref<?x?x?x64xbf16> to memref<?x64xbf16, strided<[?, 1], offset: ?>>
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins Index:$batches, Index:$heads, HLA_ScheduleAttr:$schedule);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "Value":$batches, "Value":$heads,
+                                 "ScheduleAttr":$schedule)>];
+  let extraClassDeclaration = [{
+    BlockArgument getBatch() { return getBody().getArgument(0); }
+    BlockArgument getHead() { return getBody().getArgument(1); }
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def HLATile_ReturnOp : HLATile_Op<"return", [
+    Pure, Terminator, ParentOneOf<["LaunchOp"]>]> {
+  let summary = "Ends a tile program";
+  let description = "Example: `hla_tile.return`";
+  let assemblyFormat = "attr-dict";
+}
+
+def HLATile_LoadOp : HLATile_Op<"load"> {
+  let summary = "Loads a tile of a matrix";
+  let description = [{
+    `tile[i, j] = view[row + i, j]` where that is inside of the view, else 0.
+
+    Constraints: (C1) tile and view have one element type.
+
+    Example:
+
+    ```mlir
+    %t = hla_tile.load %q[%row] : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> tensor<64x64xbf16>
+    ```
+  }];
+  let arguments = (ins Arg<HLATile_View, "", [MemRead]>:$view, Index:$row);
+  let results = (outs HLATile_Tile:$tile);
+  let assemblyFormat = "$view `[` $row `]` attr-dict `:` type($view) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+def HLATile_StoreOp : HLATile_Op<"store"> {
+  let summary = "Stores a tile into a matrix";
+  let description = [{
+    `view[row + i, j] = tile[i, j]` where that is inside of the view. The tile is
+    a value, or a buffer in shared memory.
+
+    Constraints: (C1) tile and view have one element type.
+
+    Example:
+
+    ```mlir
+    hla_tile.store %t, %o[%row] : tensor<64x64xbf16>, memref<?x64xbf16, strided<[?, 1], offset: ?>>
+    ```
+  }];
+  let arguments = (ins Arg<HLATile_TileOrBuffer, "", [MemRead]>:$tile,
+                       Arg<HLATile_View, "", [MemWrite]>:$view, Index:$row);
+  let assemblyFormat = "$tile `,` $view `[` $row `]` attr-dict `:` type($tile) `,` type($view)";
+  let hasVerifier = 1;
+}
+
+def HLATile_DotOp : HLATile_MaybeReadsOp<"dot", [
+    AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Matrix product, accumulated";
+  let description = [{
+    `result = acc + lhs · rhs`, with `lhs` or `rhs` transposed where
+    `transpose_lhs` or `transpose_rhs` says so. Products are exact, sums are in
+    the element type of `acc`, in any order.
+
+    Constraints:
+
+    - (C1) `lhs` (after transposition) is `M×K`, `rhs` `K×N` and `acc` `M×N`;
+    - (C2) `lhs` and `rhs` have one element type;
+    - (C3) `acc` has element type `f64` where the operands have it, else `f32`.
+
+    Example: scores `q kᵀ`.
+
+    ```mlir
+    %a = hla_tile.dot %q, %k, %zero transpose_rhs : tensor<64x128xbf16>, tensor<64x128xbf16> -> tensor<64x64xf32>
+    ```
+  }];
+  let arguments = (ins HLATile_TileOrBuffer:$lhs, HLATile_TileOrBuffer:$rhs,
+      HLATile_Tile:$acc, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+  let results = (outs HLATile_Tile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $acc (`transpose_lhs` $transpose_lhs^)?
+    (`transpose_rhs` $transpose_rhs^)? attr-dict
+    `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def HLATile_CausalOp : HLATile_Op<"causal", [
+    Pure, SameOperandsAndResultType]> {
+  let summary = "Keeps the causal part of scores, decayed by distance";
+  let description = [{
+    With `s = 1` if `strict`, else 0, and γ the `decay`:
+
+    ```
+    lower   y_ij = γ^{i-j-s} x_ij  where j + s ≤ i, else 0
+    upper   y_ij = γ^{j-i-s} x_ij  where i + s ≤ j, else 0
+    ```
+
+    Constraints: (C1) the tile is square; (C2) `decay` is in (0, 1].
+
+    Example: `%y = hla_tile.causal lower strict decay(0.9) %x : tensor<64x64xf32>`
+  }];
+  let arguments = (ins HLATile_TriangleAttr:$triangle, UnitAttr:$strict,
+      DefaultValuedAttr<F64Attr, "1.0">:$decay, HLATile_Tile:$source);
+  let results = (outs HLATile_Tile:$result);
+  let assemblyFormat = [{
+    $triangle (`strict` $strict^)? (`decay` `(` $decay^ `)`)? $source attr-dict
+    `:` type($source)
+  }];
+  let hasVerifier = 1;
+}
+
+def HLATile_DecayOp : HLATile_Op<"decay", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "Scales rows by powers of a decay";
+  let description = [{
+    `y_ij = γ^{e(i)} x_ij` with `e(i) = max(first + step·i, 0)` and γ the `decay`.
+    Exponents count from a chunk's end, so that no power exceeds 1.
+
+    Constraints: (C1) `decay` is in (0, 1]; (C2) `step` is -1, 0 or 1.
+
+    Example: rows of `k`, by their distance to the chunk's last token.
+
+    ```mlir
+    %y = hla_tile.decay 0.9 %k[%last] step -1 : tensor<64x128xf32>
+    ```
+  }];
+  let arguments = (ins F64Attr:$decay, HLATile_Tile:$source, Index:$first,
+      I64Attr:$step);
+  let results = (outs HLATile_Tile:$result);
+  let assemblyFormat = [{
+    $decay $source `[` $first `]` `step` $step attr-dict `:` type($source)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+def HLATile_ConvertLayoutOp : HLATile_Op<"convert_layout", [Pure]> {
+  let summary = "The same tile in another layout";
+  let description = [{
+    Constraints: (C1) source and result have one shape and element type.
+
+    Example:
+
+    ```mlir
+    %s = hla_tile.convert_layout %t : tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 2>> -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
+    ```
+  }];
+  let arguments = (ins HLATile_Tile:$source);
+  let results = (outs HLATile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Scheduled operations
+//===----------------------------------------------------------------------===//
+
+def HLATile_AllocOp : HLATile_Op<"alloc", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "A ring of buffers in shared memory";
+  let description = [{
+    `slots` buffers, one after the other, from byte `offset` of the kernel's
+    dynamic shared memory. Allocations whose lifetimes overlap do not overlap.
+
+    Constraints: (C1) `offset` is a multiple of 128.
+
+    Example: `%ring = hla_tile.alloc at 0 : memref<2x64x128xbf16, #hla_tile.smem<order = row>>`
+  }];
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs HLATile_Ring:$ring);
+  let assemblyFormat = "`at` $offset attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of one buffer, and of all.
+    int64_t getSlotBytes();
+    int64_t getBytes() { return getSlotBytes() * getRing().getType().getDimSize(0); }
+  }];
+}
+
+def HLATile_SlotOp : HLATile_Op<"slot", [Pure]> {
+  let summary = "One buffer of a ring";
+  let description = [{
+    Constraints: (C1) the result is the ring's type without its first dimension.
+
+    Example: `%k = hla_tile.slot %ring[%i] : memref<2x64x128xbf16, #hla_tile.smem<order = row>> -> memref<64x128xbf16, #hla_tile.smem<order = row>>`
+  }];
+  let arguments = (ins HLATile_Ring:$ring, Index:$index);
+  let results = (outs HLATile_Buffer:$buffer);
+  let assemblyFormat = "$ring `[` $index `]` attr-dict `:` type($ring) `->` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def HLATile_CopyAsyncOp : HLATile_Op<"copy_async"> {
+  let summary = "Begins to copy a tile of a matrix into shared memory";
+  let description = [{
+    The tile that `hla_tile.load` would load from the same view and row. Complete
+    once a `copy_wait` has waited for the group that it belongs to.
+
+    Constraints: (C1) view and buffer have one element type; (C2) the buffer is
+    stored by rows.
+
+    Example:
+
+    ```mlir
+    hla_tile.copy_async %q[%row], %buffer : memref<?x64xbf16, strided<[?, 1], offset: ?>>, memref<64x64xbf16, #hla_tile.smem<order = row>>
+    ```
+  }];
+  let arguments = (ins Arg<HLATile_View, "", [MemRead]>:$view, Index:$row,
+                       Arg<HLATile_Buffer, "", [MemWrite]>:$buffer);
+  let assemblyFormat = "$view `[` $row `]` `,` $buffer attr-dict `:` type($view) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def HLATile_CopyCommitOp : HLATile_Op<"copy_commit"> {
+  let summary = "Ends a group of copies";
+  let description = [{
+    The copies begun since the last `copy_commit` form a group, which may be empty.
+
+    Example: `hla_tile.copy_commit`
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def HLATile_CopyWaitOp : HLATile_Op<"copy_wait"> {
+  let summary = "Waits for copies";
+  let description = [{
+    Waits until at most `pending` groups of this thread, the newest, are not
+    complete. Other threads' copies are seen after a `barrier`.
+
+    Constraints: (C1) `pending` is not negative.
+
+    Example: `hla_tile.copy_wait 1`
+  }];
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+  let hasVerifier = 1;
+}
+
+def HLATile_BarrierOp : HLATile_Op<"barrier"> {
+  let summary = "Waits for all threads of the block";
+  let description = [{
+    What any thread wrote to shared memory before it is seen by all after it.
+
+    Example: `hla_tile.barrier`
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def HLATile_WriteOp : HLATile_Op<"write"> {
+  let summary = "Writes a fragment into shared memory";
+  let description = [{
+    Constraints: (C1) the tile has an `#hla_tile.frag` layout, and the shape and
+    element type of the buffer.
+
+    Example:
+
+    ```mlir
+    hla_tile.write %t, %buffer : tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>, memref<64x64xbf16, #hla_tile.smem<order = row>>
+    ```
+  }];
+  let arguments = (ins HLATile_Tile:$tile,
+                       Arg<HLATile_Buffer, "", [MemWrite]>:$buffer);
+  let assemblyFormat = "$tile `,` $buffer attr-dict `:` type($tile) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
+def HLATile_ReadOp : HLATile_Op<"read"> {
+  let summary = "Reads a fragment from shared memory";
+  let description = [{
+    Constraints: (C1) the tile has an `#hla_tile.frag` layout, and the shape and
+    element type of the buffer.
+
+    Example:
+
+    ```mlir
+    %t = hla_tile.read %buffer : memref<64x64xbf16, #hla_tile.smem<order = row>> -> tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
+    ```
+  }];
+  let arguments = (ins Arg<HLATile_Buffer, "", [MemRead]>:$buffer);
+  let results = (outs HLATile_Tile:$tile);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+#endif // HLA_DIALECT_TILE_IR_TILEOPS_TD

@@ -1,0 +1,46 @@
+//===- TargetInfo.h - limits of the targets ---------------------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_TARGET_TARGETINFO_H
+#define HLA_TARGET_TARGETINFO_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+
+namespace mlir::hla {
+
+/// What a kernel may use on one target. GPU limits are those of the CUDA C++
+/// Programming Guide, "Technical Specifications per Compute Capability".
+struct TargetInfo {
+  /// Name of the architecture: `cpu`, `sm_80`, …
+  llvm::StringLiteral arch;
+  bool isGPU;
+  /// Compute capability, e.g. 9 and 0.
+  unsigned major = 0, minor = 0;
+  /// Whether PTX for this target also runs on later compute capabilities.
+  bool forwardCompatible = false;
+  /// PTX ISA version that code for the target is written in, times ten.
+  unsigned ptxVersion = 0;
+  /// Shared memory that one thread block may use, and that one multiprocessor
+  /// has, in bytes.
+  int64_t sharedMemoryPerBlock = 0, sharedMemoryPerMultiprocessor = 0;
+  /// 32-bit registers of a multiprocessor, and the most that a thread may use.
+  int64_t registersPerMultiprocessor = 0, registersPerThread = 0;
+  /// Whether `stmatrix` exists.
+  bool hasStmatrix = false;
+
+  /// The target named `arch`, or null.
+  static const TargetInfo *lookup(llvm::StringRef arch);
+  /// The names of all targets, for messages: `cpu, sm_80, …`.
+  static std::string getNames();
+};
+
+} // namespace mlir::hla
+
+#endif // HLA_TARGET_TARGETINFO_H

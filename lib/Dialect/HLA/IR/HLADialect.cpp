@@ -1,0 +1,94 @@
+//===- HLADialect.cpp - the hla dialect and its attributes ------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/HLA/IR/HLA.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+
+#include "hla/Dialect/HLA/IR/HLADialect.cpp.inc"
+#include "hla/Dialect/HLA/IR/HLAEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "hla/Dialect/HLA/IR/HLAAttrs.cpp.inc"
+
+void HLADialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "hla/Dialect/HLA/IR/HLAOps.cpp.inc"
+      >();
+}
+
+void HLADialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "hla/Dialect/HLA/IR/HLAAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// TargetAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef arch) {
+  if (!TargetInfo::lookup(arch))
+    return emitError() << "expected a known target (one of "
+                       << TargetInfo::getNames() << "), but got '" << arch
+                       << "'";
+  return success();
+}
+
+const TargetInfo &TargetAttr::getInfo() const {
+  return *TargetInfo::lookup(getArch());
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t chunk, int64_t warps, int64_t stages,
+                                   Precision precision) {
+  if (chunk < 16 || chunk > 256 || !llvm::isPowerOf2_64(chunk))
+    return emitError() << "expected chunk to be a power of two from 16 to 256 "
+                          "(scores are cut into 16x16 pieces), but got "
+                       << chunk;
+  if (warps < 1 || warps > 16 || !llvm::isPowerOf2_64(warps))
+    return emitError() << "expected warps to be a power of two from 1 to 16 "
+                          "(they cut tiles into equal parts), but got "
+                       << warps;
+  if (stages < 1 || stages > 8)
+    return emitError() << "expected stages to be from 1 to 8, but got "
+                       << stages;
+  return success();
+}
+
+FloatType ScheduleAttr::getOperandType() const {
+  Builder b(getContext());
+  switch (getPrecision()) {
+  case Precision::BF16:
+    return b.getBF16Type();
+  case Precision::F16:
+    return b.getF16Type();
+  case Precision::F32:
+    return b.getF32Type();
+  case Precision::F64:
+    return b.getF64Type();
+  }
+  llvm_unreachable("all precisions are handled");
+}
+
+FloatType ScheduleAttr::getAccumulatorType() const {
+  Builder b(getContext());
+  return getPrecision() == Precision::F64 ? b.getF64Type() : b.getF32Type();
+}

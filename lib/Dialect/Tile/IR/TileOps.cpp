@@ -1,0 +1,301 @@
+//===- TileOps.cpp - verification and effects of hla_tile operations -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::hla::tile;
+
+#define GET_OP_CLASSES
+#include "hla/Dialect/Tile/IR/TileOps.cpp.inc"
+
+static LogicalResult verifySameElementType(Operation *op, StringRef name,
+                                           Type type, StringRef otherName,
+                                           Type other) {
+  if (getElementTypeOrSelf(type) == getElementTypeOrSelf(other))
+    return success();
+  return op->emitOpError() << "expected " << name
+                           << " to have the element type of " << otherName
+                           << ", " << getElementTypeOrSelf(other)
+                           << ", but got " << type;
+}
+
+static LogicalResult verifyDecay(Operation *op, double decay) {
+  if (decay > 0.0 && decay <= 1.0)
+    return success();
+  return op->emitOpError()
+         << "expected decay to be in (0, 1], but got " << decay;
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchOp
+//===----------------------------------------------------------------------===//
+
+void LaunchOp::build(OpBuilder &b, OperationState &state, Value batches,
+                     Value heads, ScheduleAttr schedule) {
+  state.addOperands({batches, heads});
+  state.addAttribute(getScheduleAttrName(state.name), schedule);
+  Region *body = state.addRegion();
+  OpBuilder::InsertionGuard guard(b);
+  Type index = b.getIndexType();
+  b.createBlock(body, body->end(), {index, index}, {state.location, state.location});
+  ensureTerminator(*body, b, state.location);
+}
+
+// launch `(` %b `,` %h `)` `in` `(` %B `,` %H `)` `schedule` `(` attr `)` region
+ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::Argument, 2> arguments;
+  SmallVector<OpAsmParser::UnresolvedOperand, 2> bounds;
+  ScheduleAttr schedule;
+  Type index = parser.getBuilder().getIndexType();
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("in"))
+    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOperandList(bounds, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("schedule") || parser.parseLParen() ||
+      parser.parseCustomAttributeWithFallback(
+          schedule, Type(), getScheduleAttrName(result.name),
+          result.attributes) ||
+      parser.parseRParen())
+    return failure();
+  if (arguments.size() != 2 || bounds.size() != 2)
+    return parser.emitError(loc, "expected two indices and two bounds (batch "
+                                 "and head), but got ")
+           << arguments.size() << " and " << bounds.size();
+  for (OpAsmParser::Argument &argument : arguments)
+    argument.type = index;
+  Region *body = result.addRegion();
+  if (parser.resolveOperands(bounds, index, result.operands) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*body, arguments))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void LaunchOp::print(OpAsmPrinter &p) {
+  p << " (" << getBatch() << ", " << getHead() << ") in (" << getBatches()
+    << ", " << getHeads() << ") schedule(";
+  p.printStrippedAttrOrType(getSchedule());
+  p << ") ";
+  p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                     {getScheduleAttrName()});
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                /*printBlockTerminators=*/true);
+}
+
+LogicalResult LaunchOp::verifyRegions() {
+  Region &body = getBody();
+  if (body.getNumArguments() != 2 ||
+      !llvm::all_of(body.getArgumentTypes(),
+                    [](Type type) { return type.isIndex(); }))
+    return emitOpError() << "expected the region to have two index arguments "
+                            "(batch and head), but got "
+                         << body.getArgumentTypes();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Program operations
+//===----------------------------------------------------------------------===//
+
+// load-C1
+LogicalResult LoadOp::verify() {
+  return verifySameElementType(*this, "the tile", getTile().getType(),
+                               "the view", getView().getType());
+}
+
+// store-C1
+LogicalResult StoreOp::verify() {
+  return verifySameElementType(*this, "the tile", getTile().getType(),
+                               "the view", getView().getType());
+}
+
+LogicalResult DotOp::verify() {
+  auto shapeOf = [](Value v, bool transposed) {
+    ArrayRef<int64_t> shape = cast<ShapedType>(v.getType()).getShape();
+    return transposed ? std::pair(shape[1], shape[0])
+                      : std::pair(shape[0], shape[1]);
+  };
+  auto [m, k] = shapeOf(getLhs(), getTransposeLhs());
+  auto [k2, n] = shapeOf(getRhs(), getTransposeRhs());
+  auto [accM, accN] = shapeOf(getAcc(), false);
+  // dot-C1
+  if (k != k2)
+    return emitOpError() << "expected rhs to have " << k
+                         << " rows (the columns of lhs), but got " << k2;
+  if (m != accM || n != accN)
+    return emitOpError() << "expected acc to be " << m << "x" << n
+                         << " (rows of lhs, columns of rhs), but got " << accM
+                         << "x" << accN;
+  // dot-C2
+  if (failed(verifySameElementType(*this, "rhs", getRhs().getType(), "lhs",
+                                   getLhs().getType())))
+    return failure();
+  // dot-C3
+  bool isF64 = getElementTypeOrSelf(getLhs()).isF64();
+  Type acc = getElementTypeOrSelf(getAcc());
+  if (isF64 ? !acc.isF64() : !acc.isF32())
+    return emitOpError() << "expected acc to have element type "
+                         << (isF64 ? "f64" : "f32")
+                         << " (f64 where the operands have it, else f32), but "
+                            "got "
+                         << acc;
+  return success();
+}
+
+LogicalResult CausalOp::verify() {
+  // causal-C1
+  ArrayRef<int64_t> shape = getSource().getType().getShape();
+  if (shape[0] != shape[1])
+    return emitOpError() << "expected a square tile (scores of a chunk against "
+                            "itself), but got "
+                         << getSource().getType();
+  // causal-C2
+  return verifyDecay(*this, getDecay().convertToDouble());
+}
+
+LogicalResult DecayOp::verify() {
+  // decay-C1
+  if (failed(verifyDecay(*this, getDecay().convertToDouble())))
+    return failure();
+  // decay-C2
+  int64_t step = getStepAttr().getInt();
+  if (step < -1 || step > 1)
+    return emitOpError() << "expected step to be -1, 0 or 1, but got " << step;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+// convert_layout-C1
+LogicalResult ConvertLayoutOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  if (source.getShape() != result.getShape() ||
+      source.getElementType() != result.getElementType())
+    return emitOpError() << "expected the result to have the shape and element "
+                            "type of the source, "
+                         << source << ", but got " << result;
+  return success();
+}
+
+OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
+  return getSource().getType() == getType() ? getSource() : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// Scheduled operations
+//===----------------------------------------------------------------------===//
+
+void AllocOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Allocate::get(), getOperation()->getOpResult(0),
+                       SideEffects::DefaultResource::get());
+}
+
+int64_t AllocOp::getSlotBytes() {
+  MemRefType type = getRing().getType();
+  return type.getDimSize(1) * type.getDimSize(2) *
+         type.getElementTypeBitWidth() / 8;
+}
+
+LogicalResult AllocOp::verify() {
+  // alloc-C1
+  int64_t offset = getOffsetAttr().getInt();
+  if (offset < 0 || offset % 128)
+    return emitOpError() << "expected the offset to be a multiple of 128 "
+                            "(swizzles are relative to it), but got "
+                         << offset;
+  return success();
+}
+
+LogicalResult SlotOp::verify() {
+  // slot-C1
+  MemRefType ring = getRing().getType();
+  auto expected =
+      MemRefType::get(ring.getShape().drop_front(), ring.getElementType(),
+                      MemRefLayoutAttrInterface(), ring.getMemorySpace());
+  if (getBuffer().getType() != expected)
+    return emitOpError() << "expected the buffer to be " << expected
+                         << " (a slot of the ring), but got "
+                         << getBuffer().getType();
+  return success();
+}
+
+LogicalResult CopyAsyncOp::verify() {
+  // copy_async-C1
+  if (failed(verifySameElementType(*this, "the buffer", getBuffer().getType(),
+                                   "the view", getView().getType())))
+    return failure();
+  // copy_async-C2
+  auto smem = cast<SmemAttr>(
+      cast<MemRefType>(getBuffer().getType()).getMemorySpace());
+  if (smem.getOrder() != Order::Row)
+    return emitOpError() << "expected the buffer to be stored by rows (as the "
+                            "view is), but got "
+                         << getBuffer().getType();
+  return success();
+}
+
+// copy_wait-C1
+LogicalResult CopyWaitOp::verify() {
+  int64_t pending = getPendingAttr().getInt();
+  if (pending < 0)
+    return emitOpError() << "expected pending not to be negative, but got "
+                         << pending;
+  return success();
+}
+
+/// Verifies that a fragment and a buffer hold the same tile.
+static LogicalResult verifyTransfer(Operation *op, RankedTensorType tile,
+                                    MemRefType buffer) {
+  if (isa_and_nonnull<FragAttr>(tile.getEncoding()) &&
+      tile.getShape() == buffer.getShape() &&
+      tile.getElementType() == buffer.getElementType())
+    return success();
+  return op->emitOpError() << "expected the tile to be a fragment with the "
+                              "shape and element type of the buffer, "
+                           << buffer << ", but got " << tile;
+}
+
+// write-C1
+LogicalResult WriteOp::verify() {
+  return verifyTransfer(*this, getTile().getType(),
+                        cast<MemRefType>(getBuffer().getType()));
+}
+
+// read-C1
+LogicalResult ReadOp::verify() {
+  return verifyTransfer(*this, getTile().getType(),
+                        cast<MemRefType>(getBuffer().getType()));
+}
+
+//===----------------------------------------------------------------------===//
+// Effects of operations that may read buffers
+//===----------------------------------------------------------------------===//
+
+void DotOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand *operand : {&getLhsMutable(), &getRhsMutable()})
+    if (isa<MemRefType>(operand->get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), operand,
+                           SideEffects::DefaultResource::get());
+}
+
+Speculation::Speculatability DotOp::getSpeculatability() {
+  return Speculation::Speculatable;
+}

@@ -1,0 +1,41 @@
+//===- TargetInfo.cpp - limits of the targets -------------------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Target/TargetInfo.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir::hla;
+
+// A block's shared memory is what cudaDevAttrMaxSharedMemoryPerBlockOptin
+// reports: the multiprocessor's, less 1 KiB for the system. PTX 8.7 is the
+// first version that names every target below.
+static constexpr TargetInfo kTargets[] = {
+    {"cpu", /*isGPU=*/false},
+    {"sm_80", true, 8, 0, /*forwardCompatible=*/true, 87, 163 << 10, 164 << 10,
+     65536, 255, /*hasStmatrix=*/false},
+    {"sm_86", true, 8, 6, true, 87, 99 << 10, 100 << 10, 65536, 255, false},
+    {"sm_89", true, 8, 9, true, 87, 99 << 10, 100 << 10, 65536, 255, false},
+    {"sm_90a", true, 9, 0, false, 87, 227 << 10, 228 << 10, 65536, 255, true},
+    {"sm_100a", true, 10, 0, false, 87, 227 << 10, 228 << 10, 65536, 255, true},
+    {"sm_120a", true, 12, 0, false, 87, 99 << 10, 100 << 10, 65536, 255, true},
+};
+
+const TargetInfo *TargetInfo::lookup(llvm::StringRef arch) {
+  const auto *it = llvm::find_if(
+      kTargets, [&](const TargetInfo &info) { return info.arch == arch; });
+  return it == std::end(kTargets) ? nullptr : it;
+}
+
+std::string TargetInfo::getNames() {
+  return llvm::join(llvm::map_range(kTargets,
+                                    [](const TargetInfo &info) {
+                                      return info.arch.str();
+                                    }),
+                    ", ");
+}

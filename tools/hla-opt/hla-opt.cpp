@@ -1,0 +1,25 @@
+//===- hla-opt.cpp - runs passes on hla programs ----------------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/HLA/IR/HLA.h"
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::registerAllPasses();
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<mlir::hla::HLADialect, mlir::hla::tile::HLATileDialect>();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "HLA optimizer driver\n", registry));
+}
