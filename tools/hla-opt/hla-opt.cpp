@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "hla/Conversion/Passes.h"
 #include "hla/Dialect/HLA/IR/HLA.h"
+#include "hla/Dialect/HLA/Transforms/Passes.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -16,10 +18,13 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
+  mlir::hla::registerHLATransformsPasses();
+  mlir::hla::registerHLAConversionPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<mlir::hla::HLADialect, mlir::hla::tile::HLATileDialect>();
+  mlir::hla::registerBufferizableOpInterfaceExternalModels(registry);
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "HLA optimizer driver\n", registry));
 }

@@ -1,0 +1,98 @@
+//===- Passes.td - conversions between dialects ------------*- tablegen -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_CONVERSION_PASSES_TD
+#define HLA_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertHLAToTile : Pass<"convert-hla-to-tile"> {
+  let summary = "Executes fused scans chunk by chunk, as tile programs";
+  let description = [{
+    Every `hla.fused_scan` on memrefs becomes an `hla_tile.launch`: a loop over
+    chunks of `C` tokens, which the schedule says, with the states carried as
+    tiles. A step of rows `q, k, v` and state `S` becomes, for a chunk of `n ≤ C`
+    tokens,
+
+    ```
+    A  = causal(q kᵀ)          A_ij = γ^{i-j} q_i·k_j for j ≤ i, else 0
+    y  = A v + D q S           D_i = γ^{i+1}
+    S' = γⁿ S + kᵀ W v         W_j = γ^{n-1-j}
+    ```
+
+    and an exclusive one is strict, with powers of γ less by one in `A` and `D`;
+    a reverse one is its mirror image. Powers are relative to a chunk's ends, so
+    none exceeds 1. Rows beyond the last token are zero and add nothing.
+
+    Operands of products are rounded to the schedule's precision.
+
+    Example: `hla-opt --hla-fuse-scans --hla-assign-schedule --hla-bufferize --convert-hla-to-tile`
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::hla::tile::HLATileDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+//===----------------------------------------------------------------------===//
+// CPU
+//===----------------------------------------------------------------------===//
+
+def ConvertHLATileToLinalg : Pass<"convert-hla-tile-to-linalg"> {
+  let summary = "Turns tile programs into linalg on tensors, for a CPU";
+  let description = [{
+    A launch becomes an `scf.parallel` over batches and heads. Tiles stay values
+    of their tensor types: loads are copies into a buffer, zero outside of the
+    view; dots are `linalg.matmul` on operands extended to the accumulator's
+    type; `causal` and `decay` are `linalg.generic`, with powers computed in
+    `f64`. A program is executed with the roundings that it says, so that what a
+    GPU's program computes can be checked on a CPU.
+
+    Programs with layouts or scheduled operations are refused.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def HLABufferizeTiles : Pass<"hla-bufferize-tiles", "::mlir::ModuleOp"> {
+  let summary = "Gives the tiles of a CPU program their buffers";
+  let description = [{
+    One-shot bufferization of what `convert-hla-tile-to-linalg` writes, such that
+    states are updated in place, without a copy in the loop over chunks. Buffers
+    are allocated once a head, at the start of its iteration, and freed at its
+    end.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def HLAVectorizeTiles : Pass<"hla-vectorize-tiles"> {
+  let summary = "Turns linalg on tiles into loops of vector operations";
+  let description = [{
+    Products become register-blocked loops of multiply-adds, all else loops over
+    the vectors of a row. Widths that are no multiple of a vector end in narrower
+    ones.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "128",
+           "Bits of a vector register: 128, 256 or 512">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+#endif // HLA_CONVERSION_PASSES_TD

@@ -1,0 +1,95 @@
+//===- Passes.td - transformations of the hla dialect ------*- tablegen -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_HLA_TRANSFORMS_PASSES_TD
+#define HLA_DIALECT_HLA_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def HLADecomposeOperators : Pass<"hla-decompose-operators"> {
+  let summary = "Rewrites operators as scans";
+  let description = [{
+    Replaces every operator by its DAG of `hla.scan`. What one scan hands to the
+    next is in `f32` (`f64` where the operands are).
+
+    | operator | scans |
+    |---|---|
+    | `second_order variant(masked)` | `u = scan(q,k,k)`, `o = scan(q,u,v)` |
+    | `second_order variant(prefix)` | `u = scan(q,k,k)`, `o = scan(u,q,v)` |
+
+    Example:
+
+    ```mlir
+    %o = hla.second_order ins(%q, %k, %v : ...) outs(%e : ...) -> tensor<?x?x?x64xbf16>
+    // becomes
+    %u = hla.scan ins(%q, %k, %k : ...) outs(%eu : ...) -> tensor<?x?x?x64xf32>
+    %o = hla.scan ins(%q, %u, %v : ...) outs(%e : ...) -> tensor<?x?x?x64xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def HLAFuseScans : Pass<"hla-fuse-scans"> {
+  let summary = "Puts scans that walk the same tokens into one loop";
+  let description = [{
+    Every `hla.scan` becomes part of an `hla.fused_scan`. Two scans of one block
+    are put into one loop where one reads what the other produces, or both read
+    one tensor; they walk in the same direction and layout; and nothing else
+    needs the first before the second. What only the loop reads is never written
+    to memory.
+
+    Example: the two scans of a masked second order become the loop shown at
+    `hla.fused_scan`.
+  }];
+  let statistics = [
+    Statistic<"numLoops", "loops", "Number of loops made">,
+    Statistic<"numScans", "scans", "Number of scans put into loops">
+  ];
+}
+
+def HLAAssignSchedule : Pass<"hla-assign-schedule", "::mlir::ModuleOp"> {
+  let summary = "Gives every fused scan a schedule for the target";
+  let description = [{
+    Writes the target on the module (`hla.target`) and a `#hla.schedule` on every
+    `hla.fused_scan` that has none: the widest prefetch that shared memory
+    holds, one warp for every 16 rows of the largest state, products in the
+    inputs' own type. A schedule that is there already is kept. Either way it is
+    verified against the target's limits; what the target cannot hold is an
+    error.
+
+    Example: `hla-opt --hla-assign-schedule=target=sm_90a`
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "Architecture: cpu, sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120a">
+  ];
+}
+
+def HLABufferize : Pass<"hla-bufferize", "::mlir::ModuleOp"> {
+  let summary = "Puts the tensors of entry functions into memory";
+  let description = [{
+    Turns the tensors of functions into strided memrefs with contiguous rows,
+    `strided<[?, ?, ?, 1]>`. Results that are not destinations passed as
+    arguments become arguments, appended in order; the functions return nothing.
+    Intermediate tensors become allocations.
+
+    Example:
+
+    ```mlir
+    func.func @f(%q: tensor<?x?x?x64xf32>, ...) -> tensor<?x?x?x64xf32>
+    // becomes
+    func.func @f(%q: memref<?x?x?x64xf32, strided<[?, ?, ?, 1]>>, ..., %result: memref<?x?x?x64xf32, strided<[?, ?, ?, 1]>>)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
+#endif // HLA_DIALECT_HLA_TRANSFORMS_PASSES_TD

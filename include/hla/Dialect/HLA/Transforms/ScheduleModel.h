@@ -1,0 +1,49 @@
+//===- ScheduleModel.h - what a schedule needs of a target ------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_HLA_TRANSFORMS_SCHEDULEMODEL_H
+#define HLA_DIALECT_HLA_TRANSFORMS_SCHEDULEMODEL_H
+
+#include "hla/Dialect/HLA/IR/HLA.h"
+
+namespace mlir::hla {
+
+/// Decides which schedules of a fused scan a target can hold, and which is a
+/// sensible default. The one place where a schedule meets a target's limits
+/// before tiles have layouts.
+class ScheduleModel {
+public:
+  ScheduleModel(FusedScanOp op, const TargetInfo &target)
+      : op(op), target(target) {}
+
+  /// A schedule that `verify` accepts, or failure, with an error at the
+  /// operation, if the target cannot execute it at all.
+  FailureOr<ScheduleAttr> getDefault();
+
+  /// Emits an error at the operation if the target cannot hold `schedule`.
+  LogicalResult verify(ScheduleAttr schedule);
+
+  /// Bytes of shared memory that a thread block needs: for every input `stages`
+  /// tiles of `chunk` rows; and one tile for each value that warps exchange:
+  /// scores, rows read by a later step, and outputs.
+  int64_t getSharedMemory(ScheduleAttr schedule);
+
+  /// 32-bit registers of a thread that hold states.
+  int64_t getStateRegisters(ScheduleAttr schedule);
+
+private:
+  /// Emits an error if the operation itself is none for a GPU.
+  LogicalResult verifyGPUOperation();
+
+  FusedScanOp op;
+  const TargetInfo &target;
+};
+
+} // namespace mlir::hla
+
+#endif // HLA_DIALECT_HLA_TRANSFORMS_SCHEDULEMODEL_H

@@ -1,0 +1,90 @@
+//===- BufferizableOpInterfaceImpl.cpp - bufferization of hla operations -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/HLA/IR/HLA.h"
+#include "hla/Dialect/HLA/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/IR/DialectRegistry.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::bufferization;
+
+namespace {
+
+/// Only the loop is bufferized: operators and scans have become loops by then.
+struct FusedScanInterface
+    : DstBufferizableOpInterfaceExternalModel<FusedScanInterface, FusedScanOp> {
+  /// Destinations are overwritten whole.
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+
+  /// A head's carry is read before its final state is written: they may share
+  /// memory, where they are one state's.
+  bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write,
+                        const AnalysisState &) const {
+    auto fused = cast<FusedScanOp>(op);
+    if (read->getOwner() != op || write->getOwner() != op)
+      return false;
+    unsigned carry = fused.getInputs().size();
+    unsigned final = fused.getInputs().size() + fused.getCarries().size() +
+                     fused.getSequenceOutputs().size();
+    for (auto [hasCarry, hasFinal] :
+         llvm::zip(fused.getCarryIn(), fused.getCarryOut())) {
+      if (hasCarry && hasFinal && read->getOperandNumber() == carry &&
+          write->getOperandNumber() == final)
+        return true;
+      carry += hasCarry;
+      final += hasFinal;
+    }
+    return false;
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto fused = cast<FusedScanOp>(op);
+    auto getBuffers = [&](ValueRange values,
+                          SmallVectorImpl<Value> &buffers) -> LogicalResult {
+      for (Value value : values) {
+        FailureOr<Value> buffer =
+            isa<TensorType>(value.getType())
+                ? getBuffer(rewriter, value, options, state)
+                : FailureOr<Value>(value);
+        if (failed(buffer))
+          return failure();
+        buffers.push_back(*buffer);
+      }
+      return success();
+    };
+    SmallVector<Value> inputs, carries, outputs;
+    if (failed(getBuffers(fused.getInputs(), inputs)) ||
+        failed(getBuffers(fused.getCarries(), carries)) ||
+        failed(getBuffers(fused.getOutputs(), outputs)))
+      return failure();
+    auto buffered = FusedScanOp::create(
+        rewriter, fused.getLoc(), TypeRange(), fused.getReverse(),
+        fused.getLayout(), fused.getCarryIn(), fused.getCarryOut(),
+        fused.getScheduleAttr(), inputs, carries, outputs);
+    buffered.getBody().takeBody(fused.getBody());
+    replaceOpWithBufferizedValues(rewriter, op, outputs);
+    return success();
+  }
+};
+
+} // namespace
+
+void hla::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, HLADialect *) {
+    FusedScanOp::attachInterface<FusedScanInterface>(*context);
+  });
+}

@@ -1,0 +1,153 @@
+//===- Bufferize.cpp - tensors of entry functions, in memory ----*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/HLA/IR/HLA.h"
+#include "hla/Dialect/HLA/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::hla {
+#define GEN_PASS_DEF_HLABUFFERIZE
+#include "hla/Dialect/HLA/Transforms/Passes.h.inc"
+} // namespace mlir::hla
+
+using namespace mlir;
+using namespace mlir::hla;
+
+/// The memref of a tensor at a function's boundary: any strides, but rows are
+/// contiguous.
+static MemRefType getBoundaryType(TensorType tensor, Attribute memorySpace) {
+  int64_t rank = tensor.getRank();
+  SmallVector<int64_t> strides(rank, ShapedType::kDynamic);
+  if (rank > 0)
+    strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(tensor.getContext(), /*offset=*/0, strides);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout,
+                         memorySpace);
+}
+
+/// The destinations of a function's results: indices of arguments.
+using Destinations = SmallVector<unsigned>;
+
+/// The operand at which the chain of destinations that ends in `value` begins:
+/// an argument of the function or a `tensor.empty`. Null if it begins otherwise.
+static OpOperand *findDestination(Value value) {
+  OpOperand *destination = nullptr;
+  while (auto result = dyn_cast<OpResult>(value)) {
+    if (isa<tensor::EmptyOp>(result.getOwner()))
+      return destination;
+    auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
+    if (!op)
+      return nullptr;
+    destination = op.getTiedOpOperand(result);
+    value = destination->get();
+  }
+  return destination;
+}
+
+/// Finds the destination of every result, and appends an argument for each that
+/// has none.
+static FailureOr<Destinations> assignDestinations(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expected one block (kernels have no control "
+                                "flow around them), but got several");
+  Block &body = function.getBody().front();
+  Destinations destinations;
+  for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      return function.emitOpError()
+             << "expected results to be ranked tensors, but result #"
+             << operand.getOperandNumber() << " is " << operand.get().getType();
+    OpOperand *destination = findDestination(operand.get());
+    BlockArgument argument;
+    if (destination)
+      argument = dyn_cast<BlockArgument>(destination->get());
+    if (argument &&
+        !llvm::is_contained(destinations, argument.getArgNumber())) {
+      destinations.push_back(argument.getArgNumber());
+      continue;
+    }
+    unsigned index = function.getNumArguments();
+    if (failed(function.insertArgument(index, type, {}, function.getLoc())))
+      return failure();
+    if (destination && !argument)
+      destination->set(body.getArgument(index));
+    destinations.push_back(index);
+  }
+  return destinations;
+}
+
+/// Drops the results of a bufferized function: what is not in its destination
+/// yet is copied there.
+static void dropResults(func::FuncOp function,
+                        const Destinations &destinations) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  OpBuilder b(terminator);
+  for (auto [value, index] :
+       llvm::zip(terminator->getOperands(), destinations)) {
+    BlockArgument destination = function.getArgument(index);
+    Value buffer = value;
+    while (auto cast = buffer.getDefiningOp<memref::CastOp>())
+      buffer = cast.getSource();
+    if (buffer != destination)
+      memref::CopyOp::create(b, terminator->getLoc(), buffer, destination);
+  }
+  terminator->eraseOperands(0, terminator->getNumOperands());
+  function.setFunctionType(
+      FunctionType::get(function.getContext(), function.getArgumentTypes(), {}));
+  function.removeResAttrsAttr();
+}
+
+namespace {
+
+struct Bufferize : hla::impl::HLABufferizeBase<Bufferize> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    HLABufferizeBase::getDependentDialects(registry);
+    bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+        registry);
+    registerBufferizableOpInterfaceExternalModels(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<std::pair<func::FuncOp, Destinations>> entries;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (!function.isPublic() || function.isDeclaration())
+        continue;
+      FailureOr<Destinations> destinations = assignDestinations(function);
+      if (failed(destinations))
+        return signalPassFailure();
+      entries.emplace_back(function, std::move(*destinations));
+    }
+
+    bufferization::OneShotBufferizationOptions options;
+    options.bufferizeFunctionBoundaries = true;
+    options.inferFunctionResultLayout = false;
+    options.functionArgTypeConverterFn =
+        [](bufferization::TensorLikeType type, Attribute memorySpace,
+           func::FuncOp, const bufferization::BufferizationOptions &) {
+          return cast<bufferization::BufferLikeType>(
+              getBoundaryType(cast<TensorType>(type), memorySpace));
+        };
+    bufferization::BufferizationState state;
+    if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
+      return signalPassFailure();
+    for (auto &[function, destinations] : entries)
+      dropResults(function, destinations);
+    bufferization::removeBufferizationAttributesInModule(module);
+  }
+};
+
+} // namespace

@@ -1,0 +1,156 @@
+//===- ScheduleModel.cpp - what a schedule needs of a target ----*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/HLA/Transforms/ScheduleModel.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+
+/// Registers of a thread that a kernel needs beside its states: fragments of
+/// scores and of one product, operands on their way, and addresses.
+static constexpr int64_t kWorkingRegisters = 112;
+
+/// A head dimension that the fragments of a GPU's tensor cores divide.
+static bool isGPUHeadDim(int64_t dim) {
+  return dim == 32 || dim == 64 || dim == 128;
+}
+
+static Precision getPrecisionOf(Type elementType) {
+  if (elementType.isBF16())
+    return Precision::BF16;
+  if (elementType.isF16())
+    return Precision::F16;
+  return elementType.isF64() ? Precision::F64 : Precision::F32;
+}
+
+LogicalResult ScheduleModel::verifyGPUOperation() {
+  Type expected = getElementTypeOrSelf(op.getInputs().front());
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    Type type = getElementTypeOrSelf(input);
+    if (!type.isBF16() && !type.isF16())
+      return op.emitOpError()
+             << "expected input #" << i << " to be bf16 or f16 on "
+             << target.arch << " (its tensor cores take 16-bit operands), but "
+             << "got " << input.getType();
+    if (type != expected)
+      return op.emitOpError()
+             << "expected input #" << i << " to have the element type of input "
+             << "#0, " << expected << " (a kernel has one operand type), but got "
+             << input.getType();
+  }
+  for (Value sequence : llvm::concat<Value>(
+           SmallVector<Value>(op.getInputs()),
+           SmallVector<Value>(op.getSequenceOutputs()))) {
+    int64_t dim = cast<ShapedType>(sequence.getType()).getDimSize(3);
+    if (!isGPUHeadDim(dim))
+      return op.emitOpError()
+             << "expected head dimensions of 32, 64 or 128 on " << target.arch
+             << ", but got " << dim << " in " << sequence.getType();
+  }
+  return success();
+}
+
+int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
+  const int64_t chunk = schedule.getChunk();
+  const int64_t bytes = schedule.getOperandType().getWidth() / 8;
+  auto rowBytes = [&](Type row) {
+    return chunk * cast<ShapedType>(row).getShape().back() * bytes;
+  };
+  int64_t total = 0;
+  for (Value input : op.getInputs())
+    total += schedule.getStages() * rowBytes(input.getType());
+  for (Value output : op.getSequenceOutputs())
+    total += rowBytes(output.getType());
+  Block &body = op.getBody().front();
+  for (StepOp step : body.getOps<StepOp>()) {
+    total += chunk * chunk * bytes;
+    if (llvm::any_of(step.getRow().getUsers(), llvm::IsaPred<StepOp>))
+      total += rowBytes(step.getRow().getType());
+  }
+  return total;
+}
+
+int64_t ScheduleModel::getStateRegisters(ScheduleAttr schedule) {
+  int64_t elements = 0;
+  for (BlockArgument state : op.getStateArguments())
+    elements += cast<ShapedType>(state.getType()).getNumElements();
+  return elements / (32 * schedule.getWarps());
+}
+
+LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
+  if (!target.isGPU)
+    return success();
+  if (failed(verifyGPUOperation()))
+    return failure();
+  if (schedule.getPrecision() !=
+      getPrecisionOf(getElementTypeOrSelf(op.getInputs().front())))
+    return op.emitOpError()
+           << "expected the schedule's precision to be that of the inputs on "
+           << target.arch << ", but got " << schedule;
+  if (int64_t shared = getSharedMemory(schedule);
+      shared > target.sharedMemoryPerBlock)
+    return op.emitOpError()
+           << "expected a schedule that needs at most "
+           << target.sharedMemoryPerBlock << " bytes of shared memory ("
+           << target.arch << " has no more for a thread block), but got "
+           << schedule << ", which needs " << shared;
+  int64_t available =
+      std::min(target.registersPerThread,
+               target.registersPerMultiprocessor / (32 * schedule.getWarps()));
+  if (int64_t states = getStateRegisters(schedule);
+      states + kWorkingRegisters > available)
+    return op.emitOpError()
+           << "expected a schedule whose states need at most "
+           << available - kWorkingRegisters << " registers of a thread ("
+           << target.arch << " has " << available << ", and products need "
+           << kWorkingRegisters << "), but got " << schedule << ", which needs "
+           << states;
+  return success();
+}
+
+FailureOr<ScheduleAttr> ScheduleModel::getDefault() {
+  Precision precision =
+      getPrecisionOf(getElementTypeOrSelf(op.getInputs().front()));
+  auto get = [&](int64_t chunk, int64_t warps, int64_t stages) {
+    return ScheduleAttr::get(op.getContext(), chunk, warps, stages, precision);
+  };
+  if (!target.isGPU) {
+    // Products in f32 at least; in f64 if anything is.
+    bool isF64 = llvm::any_of(op.getOperands(), [](Value operand) {
+      return getElementTypeOrSelf(operand).isF64();
+    });
+    return ScheduleAttr::get(op.getContext(), /*chunk=*/64, /*warps=*/1,
+                             /*stages=*/1,
+                             isF64 ? Precision::F64 : Precision::F32);
+  }
+  if (failed(verifyGPUOperation()))
+    return failure();
+  // A warp for every 16 rows of the largest state, so that states are register
+  // operands of products.
+  int64_t dim = 0;
+  for (BlockArgument state : op.getStateArguments())
+    for (int64_t size : cast<ShapedType>(state.getType()).getShape())
+      dim = std::max(dim, size);
+  const int64_t warps = dim / 16;
+  ScheduleAttr schedule = get(64, warps, 2);
+  for (int64_t chunk : {64, 32, 16})
+    for (int64_t stages : {2, 1}) {
+      schedule = get(chunk, warps, stages);
+      if (getSharedMemory(schedule) <= target.sharedMemoryPerBlock) {
+        if (failed(verify(schedule)))
+          return failure();
+        return schedule;
+      }
+    }
+  // Nothing fits: the smallest says by how much.
+  if (failed(verify(schedule)))
+    return failure();
+  return schedule;
+}
