@@ -10,6 +10,8 @@
 #include "hla/Dialect/HLA/IR/HLA.h"
 #include "hla/Dialect/HLA/Transforms/Passes.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "hla/Pipelines/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -20,6 +22,8 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::hla::registerHLATransformsPasses();
   mlir::hla::registerHLAConversionPasses();
+  mlir::hla::tile::registerHLATileTransformsPasses();
+  mlir::hla::registerHLAToCPUPipeline();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

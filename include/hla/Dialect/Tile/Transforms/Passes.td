@@ -1,0 +1,77 @@
+//===- Passes.td - transformations of tile programs --------*- tablegen -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_TILE_TRANSFORMS_PASSES_TD
+#define HLA_DIALECT_TILE_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def HLATileOutlineKernels : Pass<"hla-tile-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Moves tile programs into GPU kernels";
+  let description = [{
+    Every `hla_tile.launch` becomes a `gpu.func` in a `gpu.module` of its own and
+    a `gpu.launch_func` with one thread block a head: block `i` is head `i mod H`
+    of batch `i / H`. What the program uses from around it become arguments;
+    constants move along. The kernel keeps the schedule, as `hla_tile.schedule`.
+
+    Example:
+
+    ```mlir
+    gpu.launch_func @masked_kernel::@masked_kernel blocks in (%n, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<...>, ..., %T : index, %H : index)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect"
+  ];
+}
+
+def HLATileAssignLayouts : Pass<"hla-tile-assign-layouts",
+                                "::mlir::gpu::GPUFuncOp"> {
+  let summary = "Gives every tile of a kernel a layout";
+  let description = [{
+    Assigns, once, `#hla_tile.frag` or `#hla_tile.smem` to every tile, from how it
+    is used and nothing else:
+
+    - A state is a fragment, stored so that the product that reads it takes it
+      from registers: `q S` is computed as `(Sᵀ qᵀ)ᵀ` with `Sᵀ` the A operand.
+    - A product is stored the way its accumulator is, or such that an operand in
+      registers can stay there; else by rows.
+    - B operands are in shared memory, as are A operands that are not in registers.
+    - 16-bit tiles of device memory are loaded into and stored from shared memory,
+      wider ones from registers.
+
+    `convert_layout` stands where a tile is needed otherwise than it is.
+
+    Example: see `hla_tile.convert_layout`.
+  }];
+  let dependentDialects = ["::mlir::hla::tile::HLATileDialect"];
+}
+
+def HLATileScheduleMMA : Pass<"hla-tile-schedule-mma", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "Puts tiles into shared memory buffers, for mma.sync kernels";
+  let description = [{
+    Decides where and when tiles are in shared memory:
+
+    - Loads of a chunk loop become copies into rings of `stages` buffers, begun
+      `stages - 1` chunks ahead. One barrier at the head of the loop says both
+      that a chunk has arrived and that the last one has been read.
+    - What warps exchange has a buffer of its own; barriers separate writes from
+      reads and reads from the next writes, and stand nowhere else.
+
+    Writes the kernel's `hla_tile.shared_memory`, in bytes, and fails if the
+    module's target (`hla.target`) has less.
+
+    Example: see `hla_tile.alloc`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numBarriers", "barriers", "Number of barriers inserted">
+  ];
+}
+
+#endif // HLA_DIALECT_TILE_TRANSFORMS_PASSES_TD

@@ -1,0 +1,290 @@
+//===- AssignLayouts.cpp - layouts of a kernel's tiles ----------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::hla::tile {
+#define GEN_PASS_DEF_HLATILEASSIGNLAYOUTS
+#include "hla/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::hla::tile
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::hla::tile;
+
+static RankedTensorType getTileType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+static FragAttr getFrag(Value tile) {
+  return dyn_cast_or_null<FragAttr>(getTileType(tile).getEncoding());
+}
+
+static bool is16Bit(Value tile) {
+  return getTileType(tile).getElementTypeBitWidth() == 16;
+}
+
+/// Whether a tile that is an operand of `dot` is stored transposed where it is
+/// the A operand of the instruction. A product stored by rows, `D = lhs·rhs`,
+/// has lhs as its A operand; stored transposed, `Dᵀ = rhsᵀ·lhsᵀ`, it has rhsᵀ.
+static bool isTransposedAsA(DotOp dot, bool isRhs) {
+  return isRhs ? !dot.getTransposeRhs() : dot.getTransposeLhs();
+}
+
+/// The operand of a dot that a state reaches through elementwise operations, as
+/// the first use in program order, or null.
+static OpOperand *findProduct(Value state) {
+  for (OpOperand &use : state.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto dot = dyn_cast<DotOp>(user)) {
+      if (use.getOperandNumber() < 2)
+        return &use;
+      continue;
+    }
+    if (user->hasTrait<OpTrait::Elementwise>() || isa<DecayOp>(user))
+      if (OpOperand *product = findProduct(user->getResult(0)))
+        return product;
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// Walks a kernel in program order, giving results their layouts and converting
+/// operands to what an operation needs.
+class LayoutAssigner {
+public:
+  LayoutAssigner(gpu::GPUFuncOp kernel, int64_t warps)
+      : kernel(kernel), warps(warps), b(kernel.getContext()) {}
+
+  LogicalResult run() { return assign(kernel.getBody().front()); }
+
+private:
+  LogicalResult assign(Block &block);
+  LogicalResult assign(scf::ForOp loop);
+  void assign(DotOp dot);
+  void assign(LoadOp load);
+  void assign(StoreOp store);
+  LogicalResult assignElementwise(Operation *op);
+
+  /// A fragment in which as many warps as possible have rows of their own.
+  FragAttr getFragFor(RankedTensorType type, bool transposed);
+  SmemAttr getSmem(Order order) { return SmemAttr::get(b.getContext(), order); }
+  FragAttr getStateLayout(BlockArgument state);
+  FragAttr getProductLayout(DotOp dot);
+
+  void setLayout(Value tile, Attribute layout) {
+    RankedTensorType type = getTileType(tile);
+    tile.setType(RankedTensorType::get(type.getShape(), type.getElementType(),
+                                       layout));
+  }
+  /// Replaces an operand by the same tile in another layout.
+  void require(OpOperand &operand, Attribute layout);
+  void requireSmem(OpOperand &operand);
+
+  gpu::GPUFuncOp kernel;
+  int64_t warps;
+  OpBuilder b;
+};
+
+} // namespace
+
+FragAttr LayoutAssigner::getFragFor(RankedTensorType type, bool transposed) {
+  int64_t rows = type.getDimSize(transposed ? 1 : 0);
+  int64_t rowWarps = std::min(warps, rows / 16);
+  return FragAttr::get(b.getContext(), rowWarps, warps / rowWarps, transposed);
+}
+
+/// The layout in which the product that reads the state finds it in registers.
+FragAttr LayoutAssigner::getStateLayout(BlockArgument state) {
+  OpOperand *use = findProduct(state);
+  bool transposed =
+      use && isTransposedAsA(cast<DotOp>(use->getOwner()),
+                             use->getOperandNumber() == 1);
+  return getFragFor(getTileType(state), transposed);
+}
+
+FragAttr LayoutAssigner::getProductLayout(DotOp dot) {
+  if (!dot.getAcc().getDefiningOp<arith::ConstantOp>())
+    return getFrag(dot.getAcc());
+  // An operand that is in registers, as a whole row block a warp, and stored as
+  // an A operand is, can stay there if the product has the same row blocks.
+  for (OpOperand *operand : {&dot.getRhsMutable(), &dot.getLhsMutable()}) {
+    bool isRhs = operand == &dot.getRhsMutable();
+    FragAttr frag = getFrag(operand->get());
+    if (!frag || frag.getColWarps() != 1 || frag.getRowWarps() != warps ||
+        frag.getTransposed() != isTransposedAsA(dot, isRhs))
+      continue;
+    return FragAttr::get(b.getContext(), warps, 1, isRhs);
+  }
+  return getFragFor(dot.getType(), /*transposed=*/false);
+}
+
+void LayoutAssigner::require(OpOperand &operand, Attribute layout) {
+  Value tile = operand.get();
+  RankedTensorType type = getTileType(tile);
+  if (type.getEncoding() == layout)
+    return;
+  auto wanted =
+      RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(operand.getOwner());
+  DenseElementsAttr constant;
+  if (matchPattern(tile, m_Constant(&constant)) && constant.isSplat()) {
+    operand.set(arith::ConstantOp::create(b, tile.getLoc(),
+                                          constant.resizeSplat(wanted)));
+    return;
+  }
+  // Right after the tile's definition, so that one conversion serves all uses.
+  if (Operation *definition = tile.getDefiningOp())
+    b.setInsertionPointAfter(definition);
+  else
+    b.setInsertionPointToStart(cast<BlockArgument>(tile).getOwner());
+  for (Operation *user : tile.getUsers())
+    if (auto convert = dyn_cast<ConvertLayoutOp>(user);
+        convert && convert.getType() == wanted)
+      return operand.set(convert);
+  operand.set(ConvertLayoutOp::create(b, tile.getLoc(), wanted, tile));
+}
+
+/// In shared memory, stored as the fragment is: its rows are then written whole.
+void LayoutAssigner::requireSmem(OpOperand &operand) {
+  if (FragAttr frag = getFrag(operand.get()))
+    require(operand, getSmem(frag.getTransposed() ? Order::Col : Order::Row));
+}
+
+void LayoutAssigner::assign(DotOp dot) {
+  FragAttr layout = getProductLayout(dot);
+  require(dot.getAccMutable(), layout);
+  setLayout(dot.getResult(), layout);
+  // Stored transposed, Dᵀ = rhsᵀ·lhsᵀ: rhs is the A operand.
+  bool isRhsA = layout.getTransposed();
+  OpOperand &a = isRhsA ? dot.getRhsMutable() : dot.getLhsMutable();
+  OpOperand &bOperand = isRhsA ? dot.getLhsMutable() : dot.getRhsMutable();
+  requireSmem(bOperand);
+  FragAttr frag = getFrag(a.get());
+  bool staysInRegisters =
+      frag && layout.getColWarps() == 1 && frag.getColWarps() == 1 &&
+      frag.getRowWarps() == layout.getRowWarps() &&
+      frag.getTransposed() == isTransposedAsA(dot, isRhsA);
+  if (!staysInRegisters)
+    requireSmem(a);
+}
+
+void LayoutAssigner::assign(LoadOp load) {
+  Value tile = load.getTile();
+  if (is16Bit(tile))
+    return setLayout(tile, getSmem(Order::Row));
+  // An initial state is loaded as the loop carries it.
+  for (OpOperand &use : tile.getUses())
+    if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
+      return setLayout(tile, getStateLayout(loop.getTiedLoopRegionIterArg(&use)));
+  setLayout(tile, getFragFor(getTileType(tile), /*transposed=*/false));
+}
+
+void LayoutAssigner::assign(StoreOp store) {
+  if (is16Bit(store.getTile()))
+    require(store.getTileMutable(), getSmem(Order::Row));
+}
+
+LogicalResult LayoutAssigner::assignElementwise(Operation *op) {
+  FragAttr layout;
+  for (Value operand : op->getOperands())
+    if (getTileType(operand) && getFrag(operand))
+      layout = getFrag(operand);
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!getTileType(operand.get()))
+      continue;
+    if (!layout)
+      layout = getFragFor(getTileType(operand.get()), /*transposed=*/false);
+    require(operand, layout);
+  }
+  for (Value result : op->getResults())
+    if (getTileType(result))
+      setLayout(result, layout);
+  return success();
+}
+
+LogicalResult LayoutAssigner::assign(scf::ForOp loop) {
+  for (OpOperand &init : loop.getInitArgsMutable()) {
+    if (!getTileType(init.get()))
+      continue;
+    BlockArgument state = loop.getTiedLoopRegionIterArg(&init);
+    FragAttr layout = getStateLayout(state);
+    require(init, layout);
+    setLayout(state, layout);
+    setLayout(loop.getTiedLoopResult(&init), layout);
+  }
+  if (failed(assign(*loop.getBody())))
+    return failure();
+  for (auto [yielded, state] :
+       llvm::zip(loop.getBody()->getTerminator()->getOpOperands(),
+                 loop.getRegionIterArgs()))
+    if (getTileType(state))
+      require(yielded, getFrag(state));
+  return success();
+}
+
+LogicalResult LayoutAssigner::assign(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      if (failed(assign(loop)))
+        return failure();
+    } else if (auto dot = dyn_cast<DotOp>(op)) {
+      assign(dot);
+    } else if (auto load = dyn_cast<LoadOp>(op)) {
+      assign(load);
+    } else if (auto store = dyn_cast<StoreOp>(op)) {
+      assign(store);
+    } else if (isa<arith::ConstantOp, ConvertLayoutOp>(op)) {
+      // Constants take the layout that each use requires.
+    } else if (llvm::any_of(op.getOperands(), getTileType)) {
+      if (!op.hasTrait<OpTrait::Elementwise>() && !isa<CausalOp, DecayOp>(op))
+        return op.emitOpError("expected an operation on tiles that has a "
+                              "layout, but got ")
+               << op.getName();
+      if (failed(assignElementwise(&op)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+namespace {
+
+struct AssignLayouts
+    : hla::tile::impl::HLATileAssignLayoutsBase<AssignLayouts> {
+  void runOnOperation() override {
+    gpu::GPUFuncOp kernel = getOperation();
+    auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
+    if (!schedule)
+      return;
+    if (failed(LayoutAssigner(kernel, schedule.getWarps()).run()))
+      return signalPassFailure();
+    // Tiles are 16-bit in shared memory, so a wider one has no way between two
+    // fragments.
+    WalkResult result = kernel.walk([](ConvertLayoutOp convert) {
+      if (convert.getType().getElementTypeBitWidth() == 16)
+        return WalkResult::advance();
+      convert.emitOpError("expected a tile of 16-bit elements (wider ones stay "
+                          "in one layout), but got ")
+          << convert.getSource().getType();
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace

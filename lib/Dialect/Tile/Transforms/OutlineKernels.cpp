@@ -1,0 +1,117 @@
+//===- OutlineKernels.cpp - tile programs as GPU kernels --------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace mlir::hla::tile {
+#define GEN_PASS_DEF_HLATILEOUTLINEKERNELS
+#include "hla/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::hla::tile
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::hla::tile;
+
+/// Copies constants that the launch's region uses into it.
+static void sinkConstants(LaunchOp launch) {
+  Region &body = launch.getBody();
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(body, captured);
+  OpBuilder b = OpBuilder::atBlockBegin(&body.front());
+  for (Value value : captured) {
+    Operation *definition = value.getDefiningOp();
+    if (definition && matchPattern(definition, m_Constant()))
+      replaceAllUsesInRegionWith(value, b.clone(*definition)->getResult(0),
+                                 body);
+  }
+}
+
+namespace {
+
+struct OutlineKernels
+    : hla::tile::impl::HLATileOutlineKernelsBase<OutlineKernels> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<LaunchOp> launches;
+    module.walk([&](LaunchOp launch) { launches.push_back(launch); });
+    if (launches.empty())
+      return;
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(&getContext()));
+    SymbolTable symbols(module);
+    for (LaunchOp launch : launches)
+      outline(launch, symbols);
+  }
+
+  /// Creates the kernel, with the launch's body as its own.
+  gpu::GPUFuncOp createKernel(LaunchOp launch, ValueRange captured,
+                              SymbolTable &symbols) {
+    auto entry = launch->getParentOfType<func::FuncOp>();
+    std::string name = (entry.getSymName() + "_kernel").str();
+    ImplicitLocOpBuilder b(launch.getLoc(), &getContext());
+    auto kernelModule = gpu::GPUModuleOp::create(b, name);
+    symbols.insert(kernelModule);
+    b.setInsertionPointToStart(kernelModule.getBody());
+    auto kernel = gpu::GPUFuncOp::create(
+        b, kernelModule.getSymName(),
+        b.getFunctionType(captured.getTypes(), {}));
+    kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+    kernel->setAttr(kScheduleAttrName, launch.getSchedule());
+    auto threads =
+        static_cast<int32_t>(32 * launch.getSchedule().getWarps());
+    kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
+
+    Block &body = kernel.getBody().front();
+    b.setInsertionPointToStart(&body);
+    // captured ends with the number of heads.
+    Value heads = kernel.getArguments().back();
+    Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
+    IRMapping mapping;
+    mapping.map(launch.getBatch(), arith::DivUIOp::create(b, block, heads));
+    mapping.map(launch.getHead(), arith::RemUIOp::create(b, block, heads));
+    mapping.map(captured, kernel.getArguments());
+    for (Operation &op : launch.getBody().front().without_terminator())
+      b.clone(op, mapping);
+    gpu::ReturnOp::create(b);
+    return kernel;
+  }
+
+  void outline(LaunchOp launch, SymbolTable &symbols) {
+    sinkConstants(launch);
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(launch.getBody(), captured);
+    captured.remove(launch.getHeads());
+    captured.insert(launch.getHeads());
+    gpu::GPUFuncOp kernel =
+        createKernel(launch, captured.getArrayRef(), symbols);
+
+    ImplicitLocOpBuilder b(launch.getLoc(), launch);
+    Value one = arith::ConstantIndexOp::create(b, 1);
+    Value threads = arith::ConstantIndexOp::create(
+        b, 32 * launch.getSchedule().getWarps());
+    Value blocks =
+        arith::MulIOp::create(b, launch.getBatches(), launch.getHeads());
+    gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{blocks, one, one},
+                              gpu::KernelDim3{threads, one, one},
+                              /*dynamicSharedMemorySize=*/Value(),
+                              captured.getArrayRef());
+    launch.erase();
+  }
+};
+
+} // namespace

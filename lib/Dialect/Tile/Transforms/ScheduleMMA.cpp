@@ -1,0 +1,317 @@
+//===- ScheduleMMA.cpp - shared memory of mma.sync kernels ------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::hla::tile {
+#define GEN_PASS_DEF_HLATILESCHEDULEMMA
+#include "hla/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace mlir::hla::tile
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::hla::tile;
+
+static SmemAttr getSmem(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type ? dyn_cast_or_null<SmemAttr>(type.getEncoding()) : SmemAttr();
+}
+
+namespace {
+
+/// Hands out the dynamic shared memory of a kernel and makes its buffers.
+class BufferAllocator {
+public:
+  explicit BufferAllocator(gpu::GPUFuncOp kernel)
+      : b(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
+
+  /// A ring of buffers for a tile of a type in shared memory.
+  Value allocate(Location loc, RankedTensorType tile, int64_t slots) {
+    SmallVector<int64_t> shape = {slots};
+    llvm::append_range(shape, tile.getShape());
+    auto type = MemRefType::get(shape, tile.getElementType(),
+                                MemRefLayoutAttrInterface(),
+                                tile.getEncoding());
+    auto alloc =
+        AllocOp::create(b, loc, type, b.getI64IntegerAttr(bytes));
+    bytes += alloc.getBytes();
+    return alloc;
+  }
+  int64_t getBytes() const { return bytes; }
+
+private:
+  OpBuilder b;
+  int64_t bytes = 0;
+};
+
+/// One buffer of a ring.
+Value getSlot(OpBuilder &b, Location loc, Value ring, Value index) {
+  auto type = cast<MemRefType>(ring.getType());
+  auto buffer = MemRefType::get(type.getShape().drop_front(),
+                                type.getElementType(),
+                                MemRefLayoutAttrInterface(),
+                                type.getMemorySpace());
+  return SlotOp::create(b, loc, buffer, ring, index);
+}
+
+/// Loads of one loop, as copies into rings.
+class LoopPipeliner {
+public:
+  LoopPipeliner(scf::ForOp loop, int64_t stages, BufferAllocator &allocator)
+      : loop(loop), stages(stages), allocator(allocator) {
+    for (auto load : loop.getBody()->getOps<LoadOp>())
+      if (getSmem(load.getTile()))
+        loads.push_back(load);
+  }
+
+  void run();
+
+private:
+  /// Begins the copies for the iteration `iv`, into its slots, and commits them.
+  void copy(ImplicitLocOpBuilder &b, Value iv);
+  Value slotIndex(ImplicitLocOpBuilder &b, Value iv);
+
+  scf::ForOp loop;
+  int64_t stages;
+  BufferAllocator &allocator;
+  SmallVector<LoadOp> loads;
+  SmallVector<Value> rings;
+};
+
+} // namespace
+
+Value LoopPipeliner::slotIndex(ImplicitLocOpBuilder &b, Value iv) {
+  if (stages == 1)
+    return arith::ConstantIndexOp::create(b, 0);
+  return arith::RemUIOp::create(b, iv,
+                                arith::ConstantIndexOp::create(b, stages));
+}
+
+void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv) {
+  // What the loads' rows are computed from, for that iteration.
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), iv);
+  std::function<Value(Value)> rematerialize = [&](Value value) -> Value {
+    if (Value mapped = mapping.lookupOrNull(value))
+      return mapped;
+    Operation *definition = value.getDefiningOp();
+    if (!definition || definition->getBlock() != loop.getBody())
+      return value;
+    for (Value operand : definition->getOperands())
+      mapping.map(operand, rematerialize(operand));
+    return b.clone(*definition, mapping)->getResult(
+        cast<OpResult>(value).getResultNumber());
+  };
+  Value slot = slotIndex(b, iv);
+  for (auto [load, ring] : llvm::zip(loads, rings))
+    CopyAsyncOp::create(b, load.getView(), rematerialize(load.getRow()),
+                        getSlot(b, b.getLoc(), ring, slot));
+  CopyCommitOp::create(b);
+}
+
+/// With s stages, iteration i begins the copies of iteration i+s-1, into the
+/// slots that iteration i-1 has read:
+///
+///   copies of 0 … s-2
+///   for i:  wait for the copies of i; barrier; begin those of i+s-1; compute
+///
+/// With one stage a chunk is copied when the last one has been read.
+void LoopPipeliner::run() {
+  if (loads.empty())
+    return;
+  for (LoadOp load : loads)
+    rings.push_back(
+        allocator.allocate(load.getLoc(), load.getTile().getType(), stages));
+  const int64_t ahead = stages - 1;
+
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  for (int64_t i = 0; i < ahead; ++i)
+    copy(b, arith::AddIOp::create(b, loop.getLowerBound(), index(i)));
+
+  b.setInsertionPointToStart(loop.getBody());
+  Value iv = loop.getInductionVar();
+  if (ahead == 0) {
+    BarrierOp::create(b);
+    copy(b, iv);
+    CopyWaitOp::create(b, b.getI64IntegerAttr(0));
+    BarrierOp::create(b);
+  } else {
+    CopyWaitOp::create(b, b.getI64IntegerAttr(ahead - 1));
+    BarrierOp::create(b);
+    copy(b, arith::AddIOp::create(b, iv, index(ahead)));
+  }
+  Value slot = slotIndex(b, iv);
+  for (auto [load, ring] : llvm::zip(loads, rings)) {
+    Value buffer = getSlot(b, load.getLoc(), ring, slot);
+    for (OpOperand &use : llvm::make_early_inc_range(load.getTile().getUses())) {
+      if (auto convert = dyn_cast<ConvertLayoutOp>(use.getOwner())) {
+        OpBuilder nested(convert);
+        convert.replaceAllUsesWith(
+            ReadOp::create(nested, convert.getLoc(), convert.getType(), buffer)
+                .getResult());
+        convert.erase();
+      } else {
+        use.set(buffer);
+      }
+    }
+    load.erase();
+  }
+}
+
+/// Gives a tile that warps exchange a buffer of its own.
+static void exchange(ConvertLayoutOp convert, BufferAllocator &allocator) {
+  Location loc = convert.getLoc();
+  OpBuilder b(convert);
+  Value ring = allocator.allocate(loc, convert.getType(), 1);
+  Value buffer =
+      getSlot(b, loc, ring, arith::ConstantIndexOp::create(b, loc, 0));
+  WriteOp::create(b, loc, convert.getSource(), buffer);
+  convert.getResult().replaceAllUsesWith(buffer);
+  convert.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Inserts barriers between accesses of one buffer by different warps. Rings of
+/// copies are not among them: the head of the loop takes care of those.
+class BarrierInserter {
+public:
+  /// Inserts what a block needs, beginning and ending with accesses pending.
+  void run(Block &block);
+  unsigned getNumInserted() const { return numInserted; }
+
+private:
+  using Buffers = llvm::SmallDenseSet<Operation *, 8>;
+
+  void visit(Operation &op);
+  static Operation *getExchange(Value operand);
+
+  /// Buffers written, and read, since the last barrier.
+  Buffers written, read;
+  unsigned numInserted = 0;
+};
+
+} // namespace
+
+/// The allocation behind an operand, where it is not a ring of copies.
+Operation *BarrierInserter::getExchange(Value operand) {
+  auto slot = operand.getDefiningOp<SlotOp>();
+  if (!slot)
+    return nullptr;
+  Operation *alloc = slot.getRing().getDefiningOp();
+  bool isCopied = llvm::any_of(alloc->getUsers(), [](Operation *user) {
+    return llvm::any_of(user->getUsers(), llvm::IsaPred<CopyAsyncOp>);
+  });
+  return isCopied ? nullptr : alloc;
+}
+
+void BarrierInserter::visit(Operation &op) {
+  Buffers reads, writes;
+  for (Value operand : op.getOperands())
+    if (Operation *alloc = getExchange(operand))
+      (isa<WriteOp>(op) ? writes : reads).insert(alloc);
+  auto meets = [](const Buffers &accesses, const Buffers &pending) {
+    return llvm::any_of(
+        accesses, [&](Operation *alloc) { return pending.contains(alloc); });
+  };
+  if (meets(reads, written) || meets(writes, written) || meets(writes, read)) {
+    OpBuilder b(&op);
+    BarrierOp::create(b, op.getLoc());
+    ++numInserted;
+    written.clear();
+    read.clear();
+  }
+  read.insert(reads.begin(), reads.end());
+  written.insert(writes.begin(), writes.end());
+}
+
+void BarrierInserter::run(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<BarrierOp>(op)) {
+      written.clear();
+      read.clear();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      // Twice: the second time, the body follows itself.
+      run(*loop.getBody());
+      run(*loop.getBody());
+    } else {
+      visit(op);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
+  void runOnOperation() override {
+    gpu::GPUFuncOp kernel = getOperation();
+    auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
+    if (!schedule)
+      return;
+    BufferAllocator allocator(kernel);
+    kernel.walk([&](scf::ForOp loop) {
+      LoopPipeliner(loop, schedule.getStages(), allocator).run();
+    });
+    WalkResult loads = kernel.walk([](LoadOp load) {
+      if (!getSmem(load.getTile()))
+        return WalkResult::advance();
+      load.emitOpError("expected loads into shared memory in a loop over "
+                       "chunks (copies run ahead of it), but got one outside");
+      return WalkResult::interrupt();
+    });
+    if (loads.wasInterrupted())
+      return signalPassFailure();
+    kernel.walk([&](ConvertLayoutOp convert) {
+      if (getSmem(convert.getResult()))
+        exchange(convert, allocator);
+    });
+    BarrierInserter barriers;
+    barriers.run(kernel.getBody().front());
+    numBarriers += barriers.getNumInserted();
+    if (failed(checkSharedMemory(kernel, allocator.getBytes())))
+      signalPassFailure();
+  }
+
+  LogicalResult checkSharedMemory(gpu::GPUFuncOp kernel, int64_t bytes) {
+    kernel->setAttr(kSharedMemoryAttrName,
+                    IntegerAttr::get(IntegerType::get(&getContext(), 64),
+                                     bytes));
+    auto module = kernel->getParentOfType<ModuleOp>();
+    auto target = module ? module->getAttrOfType<TargetAttr>(
+                               TargetAttr::kModuleAttrName)
+                         : TargetAttr();
+    if (target && target.getInfo().isGPU &&
+        bytes > target.getInfo().sharedMemoryPerBlock)
+      return kernel.emitOpError()
+             << "expected to need at most "
+             << target.getInfo().sharedMemoryPerBlock
+             << " bytes of shared memory (" << target.getArch()
+             << " has no more for a thread block), but needs " << bytes;
+    return success();
+  }
+};
+
+} // namespace
