@@ -1,0 +1,225 @@
+//===- ElementwisePatterns.cpp - elementwise operations on fragments -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emitter.h"
+#include "Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::hla::tile;
+
+static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+namespace {
+
+/// A constant fragment has the same value in every register.
+struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(arith::ConstantOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    SmallVector<Type> types;
+    if (!splat || !isTile(op) ||
+        failed(getTypeConverter()->convertType(op.getType(), types)))
+      return failure();
+    TypedAttr value = splat.getSplatValue<FloatAttr>();
+    if (auto pair = dyn_cast<VectorType>(types.front()))
+      value = DenseElementsAttr::get(pair, {Attribute(value)});
+    Value constant = arith::ConstantOp::create(rewriter, op.getLoc(), value);
+    rewriter.replaceOpWithMultiple(
+        op, {SmallVector<Value>(types.size(), constant)});
+    return success();
+  }
+};
+
+/// Rounds pairs of registers: one instruction (cvt.rn.bf16x2) a pair.
+struct ConvertTruncF : OpConversionPattern<arith::TruncFOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(arith::TruncFOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!isTile(op))
+      return failure();
+    Location loc = op.getLoc();
+    ValueRange source = adaptor.getIn();
+    auto wide = VectorType::get({2}, rewriter.getF32Type());
+    auto pairType = wide.clone(getElementTypeOrSelf(op.getType()));
+    SmallVector<Value> pairs;
+    for (size_t i = 0; i < source.size(); i += 2) {
+      Value pair = vector::FromElementsOp::create(
+          rewriter, loc, wide, ValueRange{source[i], source[i + 1]});
+      pairs.push_back(arith::TruncFOp::create(rewriter, loc, pairType, pair));
+    }
+    rewriter.replaceOpWithMultiple(op, {pairs});
+    return success();
+  }
+};
+
+struct ConvertExtF : OpConversionPattern<arith::ExtFOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(arith::ExtFOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!isTile(op))
+      return failure();
+    SmallVector<Value> registers;
+    for (Value pair : adaptor.getIn())
+      for (int64_t i : {0, 1}) {
+        Value element =
+            vector::ExtractOp::create(rewriter, op.getLoc(), pair, i);
+        registers.push_back(arith::ExtFOp::create(
+            rewriter, op.getLoc(), rewriter.getF32Type(), element));
+      }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+/// Any other elementwise operation on fragments of one type: the same operation
+/// on every register.
+struct ConvertElementwise : ConversionPattern {
+  ConvertElementwise(const TypeConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1,
+                          context) {}
+
+  LogicalResult
+  matchAndRewrite(Operation *op, ArrayRef<ValueRange> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op->hasTrait<OpTrait::Elementwise>() ||
+        isa<arith::TruncFOp, arith::ExtFOp>(op) || op->getNumResults() != 1 ||
+        !isTile(op->getResult(0)))
+      return failure();
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertType(op->getResult(0).getType(),
+                                               types)))
+      return failure();
+    SmallVector<Value> registers;
+    for (auto [i, type] : llvm::enumerate(types)) {
+      SmallVector<Value> arguments;
+      for (ValueRange operand : operands)
+        arguments.push_back(operand[operand.size() == 1 ? 0 : i]);
+      Operation *piece =
+          rewriter.create(op->getLoc(), op->getName().getIdentifier(),
+                          arguments, type, op->getAttrs());
+      registers.push_back(piece->getResult(0));
+    }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+/// Row and column, in the stored tile, of the first element of a thread's first
+/// piece: `(g, 2c)` for lane `4g + c`.
+std::pair<Value, Value> getFirstElement(Emitter &e, const FragmentShape &shape) {
+  ThreadPlace place(e, shape.frag);
+  Value row = e.add(shape.getRow(e, place), e.div(place.lane, 4));
+  Value col = e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
+  return {row, col};
+}
+
+/// Calls `visit(register, row, col)` for every element of a thread, with its
+/// distance from the thread's first in the stored tile.
+void forEachElement(const FragmentShape &shape,
+                    function_ref<void(int64_t, int64_t, int64_t)> visit) {
+  for (int64_t mp = 0; mp < shape.rowPieces; ++mp)
+    for (int64_t np = 0; np < shape.colPieces; ++np)
+      for (int64_t i = 0; i < 4; ++i)
+        visit(shape.getRegister(mp, np, 4) + i, 16 * mp + 8 * (i / 2),
+              8 * np + i % 2);
+}
+
+/// With the distance `Δ = i - j` below the diagonal (above it for an upper
+/// triangle), the element is kept if `Δ ≥ s`, times γ^{Δ-s}. A thread's
+/// distances differ from that of its first element by constants.
+struct ConvertCausal : OpConversionPattern<CausalOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(CausalOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(op.getLoc(), rewriter);
+    FragmentShape shape(op.getType());
+    auto [row, col] = getFirstElement(e, shape);
+    // Stored transposed, rows and columns change places; so do they above the
+    // diagonal.
+    bool swap = shape.frag.getTransposed() !=
+                (op.getTriangle() == Triangle::Upper);
+    const int64_t strict = op.getStrict();
+    const double decay = op.getDecay().convertToDouble();
+    Value first = swap ? e.createOrFold<arith::SubIOp>(col, row)
+                       : e.createOrFold<arith::SubIOp>(row, col);
+    Value firstF32 =
+        decay == 1.0 ? Value()
+                     : arith::SIToFPOp::create(e, e.getF32Type(), first);
+    Value zero = e.f32(0.0);
+    SmallVector<Value> registers(adaptor.getSource());
+    forEachElement(shape, [&](int64_t i, int64_t r, int64_t c) {
+      const int64_t distance = (swap ? c - r : r - c) - strict;
+      Value keep = arith::CmpIOp::create(e, arith::CmpIPredicate::sge, first,
+                                         e.i32(-distance));
+      Value kept = registers[i];
+      if (decay != 1.0) {
+        Value n = arith::AddFOp::create(e, firstF32, e.f32(distance));
+        kept = arith::MulFOp::create(e, kept, e.power(decay, n));
+      }
+      registers[i] = arith::SelectOp::create(e, keep, kept, zero);
+    });
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+/// Factors depend on the row alone: one power for every row of a thread.
+struct ConvertDecay : OpConversionPattern<DecayOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(DecayOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(op.getLoc(), rewriter);
+    FragmentShape shape(op.getType());
+    const bool transposed = shape.frag.getTransposed();
+    const int64_t step = op.getStepAttr().getInt();
+    auto [storedRow, storedCol] = getFirstElement(e, shape);
+    Value row = transposed ? storedCol : storedRow;
+    Value first = e.add(e.toI32(adaptor.getFirst().front()), e.mul(row, step));
+    llvm::SmallDenseMap<int64_t, Value> factors;
+    auto getFactor = [&](int64_t distance) {
+      Value &factor = factors[step == 0 ? 0 : distance];
+      if (!factor) {
+        Value n = e.createOrFold<arith::MaxSIOp>(
+            e.add(first, step * distance), e.i32(0));
+        factor = e.power(op.getDecay().convertToDouble(),
+                         arith::SIToFPOp::create(e, e.getF32Type(), n));
+      }
+      return factor;
+    };
+    SmallVector<Value> registers(adaptor.getSource());
+    forEachElement(shape, [&](int64_t i, int64_t r, int64_t c) {
+      registers[i] = arith::MulFOp::create(e, registers[i],
+                                           getFactor(transposed ? c : r));
+    });
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
+} // namespace
+
+void tile::populateElementwisePatterns(const TypeConverter &converter,
+                                       RewritePatternSet &patterns) {
+  patterns.add<ConvertConstant, ConvertTruncF, ConvertExtF, ConvertElementwise,
+               ConvertCausal, ConvertDecay>(converter, patterns.getContext());
+}

@@ -1,0 +1,144 @@
+//===- Emitter.cpp - arithmetic on threads, fragments and addresses -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::hla::tile;
+
+LLVM::LLVMPointerType tile::getPointerType(MLIRContext *context,
+                                           NVVM::NVVMMemorySpace space) {
+  return LLVM::LLVMPointerType::get(context, static_cast<unsigned>(space));
+}
+
+Value Emitter::i32(int64_t value) {
+  return arith::ConstantOp::create(*this, getI32IntegerAttr(value));
+}
+
+Value Emitter::f32(double value) {
+  return arith::ConstantOp::create(
+      *this, getF32FloatAttr(static_cast<float>(value)));
+}
+
+Value Emitter::add(Value a, Value b) {
+  return createOrFold<arith::AddIOp>(a, b);
+}
+
+Value Emitter::add(Value a, int64_t b) { return b == 0 ? a : add(a, i32(b)); }
+
+Value Emitter::mul(Value a, int64_t b) {
+  return b == 1 ? a : createOrFold<arith::MulIOp>(a, i32(b));
+}
+
+Value Emitter::div(Value a, int64_t b) {
+  return b == 1 ? a : createOrFold<arith::DivUIOp>(a, i32(b));
+}
+
+Value Emitter::rem(Value a, int64_t b) {
+  return b == 1 ? i32(0) : createOrFold<arith::RemUIOp>(a, i32(b));
+}
+
+Value Emitter::exclusiveOr(Value a, Value b) {
+  return createOrFold<arith::XOrIOp>(a, b);
+}
+
+Value Emitter::exclusiveOr(Value a, int64_t b) {
+  return b == 0 ? a : exclusiveOr(a, i32(b));
+}
+
+Value Emitter::toI32(Value index) {
+  return createOrFold<arith::IndexCastOp>(getI32Type(), index);
+}
+
+Value Emitter::toI64(Value value) {
+  if (value.getType().isIndex())
+    return createOrFold<arith::IndexCastOp>(getI64Type(), value);
+  return createOrFold<arith::ExtUIOp>(getI64Type(), value);
+}
+
+Value Emitter::opaqueThreadId() {
+  return assembly("mov.u32 $0, %tid.x;", "=r", {}, getI32Type());
+}
+
+Value Emitter::byteOffset(Value base, Value offset) {
+  return LLVM::GEPOp::create(*this, base.getType(), getI8Type(), base,
+                             ValueRange{offset});
+}
+
+Value Emitter::assembly(StringRef text, StringRef constraints,
+                        ValueRange operands, Type result) {
+  auto op = LLVM::InlineAsmOp::create(
+      *this, result ? TypeRange(result) : TypeRange(), operands,
+      getStringAttr(text), getStringAttr(constraints),
+      /*has_side_effects=*/getUnitAttr(), /*is_align_stack=*/UnitAttr(),
+      LLVM::TailCallKindAttr::get(getContext(),
+                                  LLVM::TailCallKind::None),
+      LLVM::AsmDialectAttr::get(getContext(), LLVM::AsmDialect::AD_ATT),
+      /*operand_attrs=*/ArrayAttr());
+  return result ? op.getRes() : Value();
+}
+
+Value Emitter::power(double decay, Value n) {
+  Value exponent = arith::MulFOp::create(*this, n, f32(std::log2(decay)));
+  return LLVM::CallIntrinsicOp::create(
+             *this, getF32Type(), getStringAttr("llvm.nvvm.ex2.approx.ftz.f"),
+             ValueRange{exponent})
+      .getResult(0);
+}
+
+ThreadPlace::ThreadPlace(Emitter &e, FragAttr frag) {
+  Value thread = e.opaqueThreadId();
+  Value warp = e.div(thread, 32);
+  lane = e.rem(thread, 32);
+  rowWarp = e.div(warp, frag.getColWarps());
+  colWarp = e.rem(warp, frag.getColWarps());
+}
+
+FragmentShape::FragmentShape(RankedTensorType type)
+    : frag(cast<FragAttr>(type.getEncoding())) {
+  auto [storedRows, storedCols] = frag.getStored(type.getShape());
+  rows = storedRows / frag.getRowWarps();
+  cols = storedCols / frag.getColWarps();
+  rowPieces = rows / 16;
+  colPieces = cols / 8;
+}
+
+Value FragmentShape::getRow(Emitter &e, const ThreadPlace &place) const {
+  return e.mul(place.rowWarp, rows);
+}
+
+Value FragmentShape::getCol(Emitter &e, const ThreadPlace &place) const {
+  return e.mul(place.colWarp, cols);
+}
+
+// Piece p of row r lies at place p xor s(r). With p = p₀ + p₁, where the lane's
+// p₀ and the constant p₁ share no bits, p xor s = (p₀ xor s) xor p₁; and
+// s(r₀ + r₁) = s(r₀) for a multiple r₁ of 8. So one xor with a constant and one
+// addition reach any place.
+SharedAddress::SharedAddress(Emitter &e, MemRefType buffer, Value base,
+                             Value row, Value piece) {
+  auto smem = cast<SmemAttr>(buffer.getMemorySpace());
+  const int64_t cols = smem.getStored(buffer.getShape()).second;
+  const int64_t pieces = cols / 8;
+  pitch = 2 * cols;
+  Value swizzle = pieces >= 8
+                      ? e.rem(row, 8)
+                      : e.rem(e.div(row, 8 / pieces), pieces);
+  swizzled = e.mul(e.exclusiveOr(piece, swizzle), 16);
+  rowBase = e.byteOffset(base, e.mul(row, pitch));
+}
+
+Value SharedAddress::get(Emitter &e, int64_t rows, int64_t cols) const {
+  Value offset = e.exclusiveOr(swizzled, 2 * cols);
+  return e.byteOffset(rowBase, e.add(offset, rows * pitch));
+}

@@ -1,0 +1,103 @@
+//===- Emitter.h - arithmetic on threads, fragments and addresses -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_LIB_CONVERSION_TILETONVVM_EMITTER_H
+#define HLA_LIB_CONVERSION_TILETONVVM_EMITTER_H
+
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::hla::tile {
+
+/// A pointer into shared or device memory.
+LLVM::LLVMPointerType getPointerType(MLIRContext *context,
+                                     NVVM::NVVMMemorySpace space);
+
+/// Emits 32-bit index arithmetic, folding constants.
+class Emitter : public ImplicitLocOpBuilder {
+public:
+  Emitter(Location loc, OpBuilder &builder)
+      : ImplicitLocOpBuilder(loc, builder) {}
+
+  Value i32(int64_t value);
+  Value f32(double value);
+  Value add(Value a, Value b);
+  Value add(Value a, int64_t b);
+  Value mul(Value a, int64_t b);
+  Value div(Value a, int64_t b);
+  Value rem(Value a, int64_t b);
+  Value exclusiveOr(Value a, Value b);
+  Value exclusiveOr(Value a, int64_t b);
+  /// An `index` as i32 or i64, and an i32 as i64.
+  Value toI32(Value index);
+  Value toI64(Value value);
+
+  /// The thread's number in its block, as a value that nothing is hoisted with:
+  /// addresses computed from it are computed where they are used, instead of
+  /// being kept in registers around a loop.
+  Value opaqueThreadId();
+
+  /// `base + offset` bytes.
+  Value byteOffset(Value base, Value offset);
+  /// Inline PTX with side effects; null if `result` is.
+  Value assembly(StringRef text, StringRef constraints, ValueRange operands,
+                 Type result);
+
+  /// γⁿ for an f32 `n`, as 2^(n log₂ γ).
+  Value power(double decay, Value n);
+};
+
+/// A thread's place among the warps of a fragment: `warp / colWarps`,
+/// `warp mod colWarps`, and its lane.
+struct ThreadPlace {
+  Value rowWarp, colWarp, lane;
+  ThreadPlace(Emitter &e, FragAttr frag);
+};
+
+/// The pieces of 16×8 of a fragment that one warp holds.
+struct FragmentShape {
+  explicit FragmentShape(RankedTensorType type);
+
+  FragAttr frag;
+  /// Rows and columns of a warp's block of the stored tile, and pieces in it.
+  int64_t rows, cols, rowPieces, colPieces;
+
+  /// The first register of a piece: pieces are ordered by rows, then columns,
+  /// `perPiece` registers each.
+  int64_t getRegister(int64_t rowPiece, int64_t colPiece,
+                      int64_t perPiece) const {
+    return (rowPiece * colPieces + colPiece) * perPiece;
+  }
+  /// Row and column of the warp's block in the stored tile.
+  Value getRow(Emitter &e, const ThreadPlace &place) const;
+  Value getCol(Emitter &e, const ThreadPlace &place) const;
+};
+
+/// Addresses in a swizzled tile in shared memory (`#hla_tile.smem`). A lane is
+/// given a place in the stored tile, and from there reaches others at constant
+/// distances: `rows` a multiple of 8, and `cols` of 16, that do not carry into
+/// the bits of the lane's own column.
+class SharedAddress {
+public:
+  /// `row` and `piece` (of 8 elements) are i32 values; see above.
+  SharedAddress(Emitter &e, MemRefType buffer, Value base, Value row,
+                Value piece);
+
+  /// A pointer to the lane's place, displaced by `rows` and `cols`.
+  Value get(Emitter &e, int64_t rows, int64_t cols) const;
+
+private:
+  Value rowBase, swizzled;
+  int64_t pitch;
+};
+
+} // namespace mlir::hla::tile
+
+#endif // HLA_LIB_CONVERSION_TILETONVVM_EMITTER_H

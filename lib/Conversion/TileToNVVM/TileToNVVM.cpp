@@ -1,0 +1,194 @@
+//===- TileToNVVM.cpp - tile kernels as LLVM functions ----------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emitter.h"
+#include "Patterns.h"
+#include "hla/Conversion/Passes.h"
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::hla {
+#define GEN_PASS_DEF_CONVERTHLATILETONVVM
+#include "hla/Conversion/Passes.h.inc"
+} // namespace mlir::hla
+
+using namespace mlir;
+using namespace mlir::hla;
+using namespace mlir::hla::tile;
+
+void tile::populateTypeConversions(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  converter.addConversion(
+      [](RankedTensorType type,
+         SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
+        if (!isa_and_nonnull<FragAttr>(type.getEncoding()))
+          return failure();
+        Type element = type.getElementType();
+        if (element.getIntOrFloatBitWidth() == 16)
+          element = VectorType::get({2}, element);
+        else if (!element.isF32())
+          return failure();
+        types.assign(FragAttr::getRegisters(type), element);
+        return success();
+      });
+  converter.addConversion(
+      [](MemRefType type,
+         SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
+        MLIRContext *context = type.getContext();
+        if (isa_and_nonnull<SmemAttr>(type.getMemorySpace())) {
+          types.push_back(getPointerType(context, NVVM::NVVMMemorySpace::Shared));
+          return success();
+        }
+        Type i64 = IntegerType::get(context, 64);
+        types.push_back(getPointerType(context, NVVM::NVVMMemorySpace::Global));
+        types.append(type.getRank() - 1, i64);
+        if (type.getRank() == 2)
+          types.push_back(i64);
+        return success();
+      });
+}
+
+namespace {
+
+/// A kernel's function: its arguments are those of `gpu.launch_func`, memrefs as
+/// a pointer and all strides but the last, which is 1, indices as i64.
+struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(gpu::GPUFuncOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    TypeConverter::SignatureConversion signature(op.getNumArguments());
+    for (auto [i, type] : llvm::enumerate(op.getArgumentTypes())) {
+      SmallVector<Type> types;
+      if (type.isIndex())
+        types.push_back(rewriter.getI64Type());
+      else if (failed(getTypeConverter()->convertType(type, types)))
+        return op.emitOpError() << "expected arguments to be memrefs or "
+                                   "indices, but got "
+                                << type;
+      signature.addInputs(i, types);
+    }
+    auto type = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(getContext()), signature.getConvertedTypes());
+    auto kernel =
+        LLVM::LLVMFuncOp::create(rewriter, op.getLoc(), op.getName(), type);
+    kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                    rewriter.getUnitAttr());
+    kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    rewriter.getUnitAttr());
+    kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    op.getKnownBlockSizeAttr());
+    for (StringRef name : {kScheduleAttrName, kSharedMemoryAttrName})
+      if (Attribute attribute = op->getAttr(name))
+        kernel->setAttr(name, attribute);
+    rewriter.inlineRegionBefore(op.getBody(), kernel.getBody(),
+                                kernel.getBody().end());
+    rewriter.applySignatureConversion(&kernel.getBody().front(), signature,
+                                      getTypeConverter());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct ConvertReturn : OpConversionPattern<gpu::ReturnOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(gpu::ReturnOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::ReturnOp>(op, ValueRange());
+    return success();
+  }
+};
+
+struct ConvertBlockId : OpConversionPattern<gpu::BlockIdOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(gpu::BlockIdOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op.getDimension() != gpu::Dimension::x)
+      return rewriter.notifyMatchFailure(op, "grids have one dimension");
+    Value id = NVVM::BlockIdXOp::create(rewriter, op.getLoc(),
+                                        rewriter.getI32Type());
+    rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(
+        op, rewriter.getIndexType(), id);
+    return success();
+  }
+};
+
+struct ConvertTileToNVVM
+    : hla::impl::ConvertHLATileToNVVMBase<ConvertTileToNVVM> {
+  void runOnOperation() override {
+    gpu::GPUModuleOp kernels = getOperation();
+    auto module = kernels->getParentOfType<ModuleOp>();
+    auto target = module ? module->getAttrOfType<TargetAttr>(
+                               TargetAttr::kModuleAttrName)
+                         : TargetAttr();
+    if (!target || !target.getInfo().isGPU) {
+      kernels.emitOpError("expected the module around it to have a GPU target "
+                          "(hla-assign-schedule writes one)");
+      return signalPassFailure();
+    }
+    declareSharedMemory(kernels);
+
+    TypeConverter converter;
+    populateTypeConversions(converter);
+    // A kernel's indices are passed as i64.
+    converter.addSourceMaterialization([](OpBuilder &b, IndexType type,
+                                          ValueRange values, Location loc) {
+      return arith::IndexCastOp::create(b, loc, type, values).getResult();
+    });
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ConvertKernel, ConvertReturn, ConvertBlockId>(converter,
+                                                               &getContext());
+    populateElementwisePatterns(converter, patterns);
+    populateMatrixPatterns(converter, target.getInfo(), patterns);
+    populateDeviceMemoryPatterns(converter, patterns);
+    populateSharedMemoryPatterns(converter, patterns);
+
+    ConversionTarget legal(getContext());
+    legal.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect,
+                          vector::VectorDialect>();
+    legal.addLegalOp<gpu::GPUModuleOp>();
+    legal.addIllegalDialect<HLATileDialect, memref::MemRefDialect,
+                            gpu::GPUDialect>();
+    legal.addLegalOp<gpu::GPUModuleOp>();
+    legal.addDynamicallyLegalDialect<arith::ArithDialect>(
+        [](Operation *op) {
+          auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+          return llvm::none_of(op->getOperandTypes(), isTile) &&
+                 llvm::none_of(op->getResultTypes(), isTile);
+        });
+    scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                         legal);
+    if (failed(applyFullConversion(kernels, legal, std::move(patterns))))
+      signalPassFailure();
+  }
+
+  static void declareSharedMemory(gpu::GPUModuleOp kernels) {
+    OpBuilder b = OpBuilder::atBlockBegin(kernels.getBody());
+    LLVM::GlobalOp::create(
+        b, kernels.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+        /*isConstant=*/false, LLVM::Linkage::External, kSharedMemoryName,
+        /*value=*/Attribute(), /*alignment=*/1024,
+        static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  }
+};
+
+} // namespace

@@ -1,0 +1,47 @@
+//===- View.h - matrices in device memory -----------------------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_LIB_CONVERSION_TILETONVVM_VIEW_H
+#define HLA_LIB_CONVERSION_TILETONVVM_VIEW_H
+
+#include "Emitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace mlir::hla::tile {
+
+/// A matrix in device memory, as a thread has it (see populateTypeConversions).
+struct View {
+  View(ValueRange values, MemRefType type)
+      : pointer(values[0]), stride(values[1]), numRows(values[2]), type(type) {}
+
+  /// Whether a tile at row 0 is inside of the view whatever its size at run time.
+  bool holds(RankedTensorType tile, Value row) const {
+    return getConstantIntValue(row) == 0 &&
+           type.getShape() == tile.getShape();
+  }
+  /// The address of an element: `row` and `col` are i64 values.
+  Value getAddress(Emitter &e, Value row, Value col) const {
+    Value offset = arith::AddIOp::create(
+        e, arith::MulIOp::create(e, row, stride), col);
+    return LLVM::GEPOp::create(e, pointer.getType(), type.getElementType(),
+                               pointer, ValueRange{offset});
+  }
+  /// Whether a row is in the view; a negative one is not.
+  Value contains(Emitter &e, Value row) const {
+    return arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, numRows);
+  }
+
+  Value pointer, stride, numRows;
+  MemRefType type;
+};
+
+} // namespace mlir::hla::tile
+
+#endif // HLA_LIB_CONVERSION_TILETONVVM_VIEW_H
