@@ -23,7 +23,9 @@ int main(int argc, char **argv) {
   mlir::hla::registerHLATransformsPasses();
   mlir::hla::registerHLAConversionPasses();
   mlir::hla::tile::registerHLATileTransformsPasses();
+  mlir::hla::registerHLAToTilePipeline();
   mlir::hla::registerHLAToCPUPipeline();
+  mlir::hla::registerHLAToNVVMPipeline();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

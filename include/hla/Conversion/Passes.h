@@ -9,6 +9,7 @@
 #ifndef HLA_CONVERSION_PASSES_H
 #define HLA_CONVERSION_PASSES_H
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::hla {

@@ -95,4 +95,30 @@ def HLAVectorizeTiles : Pass<"hla-vectorize-tiles"> {
   ];
 }
 
+def ConvertHLATileToNVVM : Pass<"convert-hla-tile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Converts scheduled tile programs to mma.sync kernels";
+  let description = [{
+    One to one, operation by operation, after `hla-tile-schedule-mma`:
+
+    | tile | instructions |
+    |---|---|
+    | `dot` | `ldmatrix`, `mma.sync.m16n8k16` |
+    | `write`, `read` | `stmatrix` (or `movmatrix` and stores, before sm_90), `ldmatrix` |
+    | `copy_async`, `copy_commit`, `copy_wait` | `cp.async` of 16 bytes, zero-filled |
+    | `store` | stores of 16 bytes from shared memory, of 4 from registers |
+    | `barrier` | `bar.sync` |
+
+    Fragments become scalars (`vector<2xT>` of 16-bit elements). A kernel's memrefs
+    become a pointer and all strides but the last, its indices `i64`. Addresses in
+    device memory are 64-bit.
+
+    Example: see the pipeline `hla-to-nvvm-pipeline`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 #endif // HLA_CONVERSION_PASSES_TD

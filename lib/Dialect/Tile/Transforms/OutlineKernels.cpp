@@ -58,18 +58,27 @@ struct OutlineKernels
       outline(launch, symbols);
   }
 
+  /// The module of the kernels of one function.
+  gpu::GPUModuleOp getKernelModule(func::FuncOp entry, SymbolTable &symbols) {
+    std::string name = (entry.getSymName() + "_kernels").str();
+    if (auto existing = symbols.lookup<gpu::GPUModuleOp>(name))
+      return existing;
+    OpBuilder b(&getContext());
+    auto kernels = gpu::GPUModuleOp::create(b, entry.getLoc(), name);
+    symbols.insert(kernels);
+    return kernels;
+  }
+
   /// Creates the kernel, with the launch's body as its own.
   gpu::GPUFuncOp createKernel(LaunchOp launch, ValueRange captured,
                               SymbolTable &symbols) {
     auto entry = launch->getParentOfType<func::FuncOp>();
-    std::string name = (entry.getSymName() + "_kernel").str();
+    gpu::GPUModuleOp kernels = getKernelModule(entry, symbols);
     ImplicitLocOpBuilder b(launch.getLoc(), &getContext());
-    auto kernelModule = gpu::GPUModuleOp::create(b, name);
-    symbols.insert(kernelModule);
-    b.setInsertionPointToStart(kernelModule.getBody());
-    auto kernel = gpu::GPUFuncOp::create(
-        b, kernelModule.getSymName(),
-        b.getFunctionType(captured.getTypes(), {}));
+    auto kernel =
+        gpu::GPUFuncOp::create(b, (entry.getSymName() + "_kernel").str(),
+                               b.getFunctionType(captured.getTypes(), {}));
+    SymbolTable(kernels).insert(kernel);
     kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
     kernel->setAttr(kScheduleAttrName, launch.getSchedule());
     auto threads =

@@ -14,15 +14,15 @@ include "mlir/Pass/PassBase.td"
 def HLATileOutlineKernels : Pass<"hla-tile-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Moves tile programs into GPU kernels";
   let description = [{
-    Every `hla_tile.launch` becomes a `gpu.func` in a `gpu.module` of its own and
-    a `gpu.launch_func` with one thread block a head: block `i` is head `i mod H`
-    of batch `i / H`. What the program uses from around it become arguments;
+    Every `hla_tile.launch` becomes a `gpu.func`, in the `gpu.module` of its
+    function's kernels, and a `gpu.launch_func` with one thread block a head:
+    block `i` is head `i mod H` of batch `i / H`. What the program uses from around it become arguments;
     constants move along. The kernel keeps the schedule, as `hla_tile.schedule`.
 
     Example:
 
     ```mlir
-    gpu.launch_func @masked_kernel::@masked_kernel blocks in (%n, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<...>, ..., %T : index, %H : index)
+    gpu.launch_func @masked_kernels::@masked_kernel blocks in (%n, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<...>, ..., %T : index, %H : index)
     ```
   }];
   let dependentDialects = [

@@ -1,0 +1,62 @@
+//===- EntryABI.h - what a compiled entry function takes --------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HLA_DIALECT_HLA_TRANSFORMS_ENTRYABI_H
+#define HLA_DIALECT_HLA_TRANSFORMS_ENTRYABI_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::hla {
+
+/// An extent of an argument: a constant, or a symbol whose value a call gives.
+struct ABIDim {
+  /// The extent, or ShapedType::kDynamic.
+  int64_t size;
+  /// The symbol of a dynamic extent: extents with one symbol are equal. `B`, `T`
+  /// and `H` for the batches, tokens and heads of hla operations, `B1`, …, where
+  /// several differ, `d0`, … for others.
+  std::string symbol;
+
+  bool isSymbol() const { return ShapedType::isDynamic(size); }
+};
+
+/// What an entry function does with an argument.
+enum class ABIRole { Read, Write, ReadWrite };
+
+/// One argument of a compiled entry function.
+struct ABIArgument {
+  /// The attribute `hla.name` of the argument or result, else `arg0`, …, or
+  /// `result0`, ….
+  std::string name;
+  ABIRole role;
+  FloatType elementType;
+  SmallVector<ABIDim> dims;
+
+  bool isRead() const { return role != ABIRole::Write; }
+  bool isWritten() const { return role != ABIRole::Read; }
+};
+
+/// The arguments of a compiled entry function: those of the function, then its
+/// results that are not in one of these.
+struct EntryABI {
+  /// The attribute of an argument or result that holds its name.
+  static constexpr llvm::StringLiteral kNameAttrName = "hla.name";
+
+  std::string entry;
+  SmallVector<ABIArgument> arguments;
+  /// For every result of the function, the argument that holds it.
+  SmallVector<unsigned> results;
+};
+
+/// The interface of a function on tensors, as `hla-bufferize` will give it.
+/// Extents are tied by the constraints of the hla operations in it.
+FailureOr<EntryABI> getEntryABI(func::FuncOp function);
+
+} // namespace mlir::hla
+
+#endif // HLA_DIALECT_HLA_TRANSFORMS_ENTRYABI_H

@@ -1,0 +1,266 @@
+//===- BundleCompiler.cpp - entry functions as bundles for a GPU -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Compiler/BundleCompiler.h"
+#include "Assembler.h"
+#include "LaunchPlan.h"
+#include "hla/Compiler/Diagnostics.h"
+#include "hla/Dialect/HLA/IR/HLA.h"
+#include "hla/Dialect/HLA/Transforms/Passes.h"
+#include "hla/Dialect/Tile/IR/Tile.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "hla/Pipelines/Pipelines.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::hla;
+
+void hla::registerBundleCompilerDialects(DialectRegistry &registry) {
+  registry.insert<HLADialect, tile::HLATileDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  func::FuncDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                  tensor::TensorDialect, vector::VectorDialect>();
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+      registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  hla::registerBufferizableOpInterfaceExternalModels(registry);
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
+  registerPTXTranslations(registry);
+}
+
+static StringRef getTypeName(FloatType type) {
+  if (type.isBF16())
+    return "bf16";
+  if (type.isF16())
+    return "f16";
+  return type.isF64() ? "f64" : "f32";
+}
+
+static StringRef getRoleName(ABIRole role) {
+  switch (role) {
+  case ABIRole::Read:
+    return "read";
+  case ABIRole::Write:
+    return "write";
+  case ABIRole::ReadWrite:
+    return "read_write";
+  }
+  llvm_unreachable("all roles are handled");
+}
+
+static llvm::json::Object describe(StringRef path, StringRef content) {
+  auto hash = llvm::SHA256::hash(arrayRefFromStringRef(content));
+  return llvm::json::Object{{"path", path},
+                            {"sha256", llvm::toHex(hash, /*LowerCase=*/true)}};
+}
+
+/// Kernels read and write device memory 16 bytes at a time.
+static constexpr int64_t kAccessBytes = 16;
+
+static llvm::json::Array describeArguments(const EntryABI &abi) {
+  llvm::json::Array arguments;
+  for (const ABIArgument &argument : abi.arguments) {
+    llvm::json::Array shape;
+    for (const ABIDim &dim : argument.dims) {
+      if (dim.isSymbol())
+        shape.push_back(dim.symbol);
+      else
+        shape.push_back(dim.size);
+    }
+    arguments.push_back(llvm::json::Object{
+        {"name", argument.name},
+        {"access", getRoleName(argument.role)},
+        {"dtype", getTypeName(argument.elementType)},
+        {"shape", std::move(shape)},
+        {"alignment", kAccessBytes},
+        {"stride_multiple",
+         kAccessBytes * 8 /
+             Type(argument.elementType).getIntOrFloatBitWidth()}});
+  }
+  return arguments;
+}
+
+static llvm::json::Array getDims(const EntryABI &abi) {
+  llvm::json::Array dims;
+  llvm::StringSet<> seen;
+  for (const ABIArgument &argument : abi.arguments)
+    for (const ABIDim &dim : argument.dims)
+      if (dim.isSymbol() && seen.insert(dim.symbol).second)
+        dims.push_back(dim.symbol);
+  return dims;
+}
+
+/// The schedules of the kernels, for people.
+static std::string describeSchedules(ModuleOp module) {
+  SmallVector<std::string> schedules;
+  module.walk([&](LLVM::LLVMFuncOp kernel) {
+    if (Attribute schedule = kernel->getAttr(tile::kScheduleAttrName)) {
+      std::string text;
+      llvm::raw_string_ostream(text) << schedule;
+      schedules.push_back(text);
+    }
+  });
+  return llvm::join(schedules, "; ");
+}
+
+static llvm::json::Object writeManifest(const EntryABI &abi, LaunchPlan plan,
+                                        const TargetInfo &target,
+                                        const Bundle &bundle,
+                                        StringRef schedules) {
+  llvm::json::Object files{
+      {"ptx", describe(bundle.entry + ".ptx", bundle.ptx)}};
+  if (bundle.cubin)
+    files["cubin"] = describe(bundle.entry + ".cubin", *bundle.cubin);
+  return llvm::json::Object{
+      {"format", "hla-bundle"},
+      {"abi_version", 1},
+      {"producer", "hla " HLA_VERSION},
+      {"entry", bundle.entry},
+      {"target",
+       llvm::json::Object{
+           {"arch", target.arch},
+           {"ptx_isa", std::to_string(target.ptxVersion / 10) + "." +
+                           std::to_string(target.ptxVersion % 10)},
+           {"compute_capability",
+            llvm::json::Array{target.major, target.minor}},
+           {"forward_compatible", target.forwardCompatible}}},
+      {"files", std::move(files)},
+      {"dims", getDims(abi)},
+      {"arguments", describeArguments(abi)},
+      {"scratch", llvm::json::Object{{"bytes", plan.scratchBytes},
+                                     {"alignment", kScratchAlignment}}},
+      {"launches", std::move(plan.launches)},
+      {"schedule", schedules}};
+}
+
+llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
+                                          const BundleOptions &options) {
+  const TargetInfo *target = TargetInfo::lookup(options.target);
+  if (!target || !target->isGPU)
+    return llvm::createStringError(
+        "expected a GPU as the target (one of " + TargetInfo::getNames() +
+        " but cpu), but got '" + options.target + "'");
+  FirstError firstError(module.getContext());
+  if (!module.lookupSymbol<func::FuncOp>(entry))
+    return llvm::createStringError("expected a function '" + entry +
+                                   "' in the program (the entry)");
+  OwningOpRef<ModuleOp> program = module.clone();
+  auto function = program->lookupSymbol<func::FuncOp>(entry);
+  FailureOr<EntryABI> abi = getEntryABI(function);
+  if (failed(abi))
+    return firstError.take("could not determine the arguments of the entry");
+  for (auto other : program->getOps<func::FuncOp>())
+    if (other != function)
+      other.setPrivate();
+
+  Bundle bundle;
+  bundle.entry = entry.str();
+  auto start = std::chrono::steady_clock::now();
+  auto secondsSinceStart = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  };
+  PassManager pm(module.getContext());
+  pm.addPass(createSymbolDCEPass());
+  HLAToNVVMPipelineOptions pipeline;
+  pipeline.target = options.target;
+  buildHLAToNVVMPipeline(pm, pipeline);
+  if (failed(pm.run(*program)))
+    return firstError.take("could not compile the program");
+  FailureOr<LaunchPlan> plan = getLaunchPlan(function, *abi);
+  if (failed(plan))
+    return firstError.take("could not determine the launches of the entry");
+  bundle.times.passes = secondsSinceStart();
+
+  auto kernels = program->getOps<gpu::GPUModuleOp>();
+  if (kernels.empty())
+    return llvm::createStringError("expected the function '" + entry +
+                                   "' to contain an hla operation (a kernel is "
+                                   "made of it), but found none");
+  llvm::Expected<std::string> ptx =
+      translateToPTX(*kernels.begin(), *target, &bundle.times.ptx);
+  if (!ptx)
+    return ptx.takeError();
+  bundle.ptx = std::move(*ptx);
+
+  if (!options.ptxas.empty()) {
+    start = std::chrono::steady_clock::now();
+    llvm::Expected<Assembled> assembled =
+        assemble(bundle.ptx, options.target, options.ptxas);
+    if (!assembled)
+      return assembled.takeError();
+    bundle.times.assemble = secondsSinceStart();
+    bundle.cubin = std::move(assembled->cubin);
+    bundle.resources = std::move(assembled->resources);
+    bundle.remarks = std::move(assembled->remarks);
+  }
+  bundle.manifest = writeManifest(*abi, std::move(*plan), *target, bundle,
+                                  describeSchedules(*program));
+  return bundle;
+}
+
+static llvm::Error writeFile(StringRef directory, StringRef name,
+                             StringRef content) {
+  SmallString<128> path(directory);
+  llvm::sys::path::append(path, name);
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error);
+  if (!error) {
+    os << content;
+    os.close();
+    error = os.error();
+    os.clear_error();
+  }
+  if (error)
+    return llvm::createStringError(error, "cannot write '" + path +
+                                              "': " + error.message());
+  return llvm::Error::success();
+}
+
+llvm::Error Bundle::write(StringRef directory) const {
+  if (std::error_code error = llvm::sys::fs::create_directories(directory))
+    return llvm::createStringError(error, "cannot create '" + directory +
+                                              "': " + error.message());
+  if (llvm::Error failed = writeFile(directory, entry + ".ptx", ptx))
+    return failed;
+  if (cubin)
+    if (llvm::Error failed = writeFile(directory, entry + ".cubin", *cubin))
+      return failed;
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object(manifest)));
+  return writeFile(directory, "manifest.json", text);
+}

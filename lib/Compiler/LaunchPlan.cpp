@@ -1,0 +1,216 @@
+//===- LaunchPlan.cpp - launches of a compiled function, for a manifest -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchPlan.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+
+namespace {
+
+/// Evaluates a function's values to expressions, in program order.
+class PlanBuilder {
+public:
+  PlanBuilder(func::FuncOp function, const EntryABI &abi)
+      : function(function), abi(abi) {}
+
+  FailureOr<LaunchPlan> build();
+
+private:
+  /// A memref: where it is, and expressions of its extents and strides.
+  struct Memory {
+    llvm::json::Object pointer;
+    SmallVector<std::string> extents, strides;
+  };
+
+  void addArguments();
+  LogicalResult visit(Operation &op);
+  LogicalResult visit(memref::AllocOp alloc);
+  LogicalResult visit(gpu::LaunchFuncOp launch);
+  /// The expression of an operation on indices, or none.
+  std::optional<std::string> evaluate(Operation &op);
+  std::string get(Value index) { return indices.lookup(index); }
+
+  func::FuncOp function;
+  const EntryABI &abi;
+  llvm::DenseMap<Value, std::string> indices;
+  llvm::DenseMap<Value, Memory> memories;
+  std::string scratch = "0";
+  llvm::json::Array launches;
+};
+
+} // namespace
+
+void PlanBuilder::addArguments() {
+  for (auto [argument, value] :
+       llvm::zip(abi.arguments, function.getArguments())) {
+    Memory memory;
+    memory.pointer = llvm::json::Object{{"type", "pointer"},
+                                        {"argument", argument.name}};
+    for (auto [i, dim] : llvm::enumerate(argument.dims)) {
+      memory.extents.push_back(dim.isSymbol() ? dim.symbol
+                                              : std::to_string(dim.size));
+      memory.strides.push_back("stride(" + argument.name + ", " +
+                               std::to_string(i) + ")");
+    }
+    memories.try_emplace(value, std::move(memory));
+  }
+}
+
+std::optional<std::string> PlanBuilder::evaluate(Operation &op) {
+  llvm::APInt constant;
+  if (op.getNumResults() == 1 && matchPattern(&op, m_ConstantInt(&constant)))
+    return std::to_string(constant.getSExtValue());
+  auto infix = [&](StringRef symbol) {
+    return ("(" + get(op.getOperand(0)) + " " + symbol + " " +
+            get(op.getOperand(1)) + ")")
+        .str();
+  };
+  auto call = [&](StringRef name) {
+    return (name + "(" + get(op.getOperand(0)) + ", " + get(op.getOperand(1)) +
+            ")")
+        .str();
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
+      .Case([&](arith::AddIOp) { return infix("+"); })
+      .Case([&](arith::SubIOp) { return infix("-"); })
+      .Case([&](arith::MulIOp) { return infix("*"); })
+      .Case([&](arith::CeilDivSIOp) { return call("ceildiv"); })
+      .Case([&](arith::FloorDivSIOp) { return call("floordiv"); })
+      .Case([&](arith::MinSIOp) { return call("min"); })
+      .Case([&](arith::MaxSIOp) { return call("max"); })
+      .Case([&](memref::DimOp dim) -> std::optional<std::string> {
+        auto it = memories.find(dim.getSource());
+        std::optional<int64_t> i = dim.getConstantIndex();
+        if (it == memories.end() || !i)
+          return std::nullopt;
+        return it->second.extents[*i];
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+LogicalResult PlanBuilder::visit(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  if (!type.getLayout().isIdentity())
+    return alloc.emitOpError("expected an intermediate that is contiguous, but "
+                             "got ")
+           << type;
+  Memory memory;
+  auto dynamic = alloc.getDynamicSizes().begin();
+  for (int64_t size : type.getShape())
+    memory.extents.push_back(ShapedType::isDynamic(size)
+                                 ? get(*dynamic++)
+                                 : std::to_string(size));
+  std::string stride = "1";
+  for (const std::string &extent : llvm::reverse(memory.extents)) {
+    memory.strides.insert(memory.strides.begin(), stride);
+    stride = "(" + stride + " * " + extent + ")";
+  }
+  memory.pointer =
+      llvm::json::Object{{"type", "pointer"}, {"scratch", scratch}};
+  std::string alignment = std::to_string(kScratchAlignment);
+  scratch = "(" + scratch + " + ceildiv(" + stride + " * " +
+            std::to_string(type.getElementTypeBitWidth() / 8) + ", " +
+            alignment + ") * " + alignment + ")";
+  memories.try_emplace(alloc, std::move(memory));
+  return success();
+}
+
+/// The parameters of a kernel are what its arguments are converted to
+/// (`convert-hla-tile-to-nvvm`): a memref's pointer and all strides but the
+/// last, and indices.
+LogicalResult PlanBuilder::visit(gpu::LaunchFuncOp launch) {
+  llvm::json::Array parameters;
+  for (Value operand : launch.getKernelOperands()) {
+    auto it = memories.find(operand);
+    if (it == memories.end()) {
+      parameters.push_back(
+          llvm::json::Object{{"type", "i64"}, {"value", get(operand)}});
+      continue;
+    }
+    const Memory &memory = it->second;
+    parameters.push_back(llvm::json::Object(memory.pointer));
+    for (const std::string &stride : ArrayRef(memory.strides).drop_back())
+      parameters.push_back(
+          llvm::json::Object{{"type", "i64"}, {"value", stride}});
+  }
+
+  Operation *kernel =
+      SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernel());
+  auto shared = kernel ? kernel->getAttrOfType<IntegerAttr>(
+                             tile::kSharedMemoryAttrName)
+                       : IntegerAttr();
+  if (!shared)
+    return launch.emitOpError("expected a kernel whose shared memory is known "
+                              "(hla-tile-schedule-mma writes it), but got ")
+           << launch.getKernel();
+  llvm::json::Array block;
+  gpu::KernelDim3 threads = launch.getBlockSizeOperandValues();
+  for (Value size : {threads.x, threads.y, threads.z}) {
+    llvm::APInt constant;
+    if (!matchPattern(size, m_ConstantInt(&constant)))
+      return launch.emitOpError("expected constant block sizes, but got ")
+             << size;
+    block.push_back(constant.getSExtValue());
+  }
+  gpu::KernelDim3 blocks = launch.getGridSizeOperandValues();
+  launches.push_back(llvm::json::Object{
+      {"kernel", launch.getKernelName().getValue()},
+      {"grid",
+       llvm::json::Array{get(blocks.x), get(blocks.y), get(blocks.z)}},
+      {"block", std::move(block)},
+      {"cluster", llvm::json::Array{1, 1, 1}},
+      {"dynamic_shared_memory", std::to_string(shared.getInt())},
+      {"parameters", std::move(parameters)}});
+  return success();
+}
+
+LogicalResult PlanBuilder::visit(Operation &op) {
+  if (auto alloc = dyn_cast<memref::AllocOp>(op))
+    return visit(alloc);
+  if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
+    return visit(launch);
+  if (auto cast = dyn_cast<memref::CastOp>(op);
+      cast && memories.count(cast.getSource())) {
+    memories.try_emplace(cast, memories.lookup(cast.getSource()));
+    return success();
+  }
+  if (isa<func::ReturnOp>(op))
+    return success();
+  if (std::optional<std::string> expression = evaluate(op)) {
+    indices[op.getResult(0)] = *expression;
+    return success();
+  }
+  return op.emitError("expected launches of kernels and arithmetic on extents "
+                      "(all that a launcher without a compiler can do), but "
+                      "got ")
+         << op.getName();
+}
+
+FailureOr<LaunchPlan> PlanBuilder::build() {
+  addArguments();
+  for (Operation &op : function.getBody().front())
+    if (failed(visit(op)))
+      return failure();
+  LaunchPlan plan;
+  plan.launches = std::move(launches);
+  plan.scratchBytes = scratch;
+  return plan;
+}
+
+FailureOr<LaunchPlan> hla::getLaunchPlan(func::FuncOp function,
+                                         const EntryABI &abi) {
+  return PlanBuilder(function, abi).build();
+}

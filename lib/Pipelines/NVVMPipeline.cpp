@@ -1,0 +1,65 @@
+//===- NVVMPipeline.cpp - from hla to GPU kernels in the LLVM dialect -*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Conversion/Passes.h"
+#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "hla/Pipelines/Pipelines.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+
+/// Tiles to layouts, and layouts to buffers.
+static void addKernelPasses(OpPassManager &pm) {
+  OpPassManager &kernel = pm.nest<gpu::GPUFuncOp>();
+  kernel.addPass(tile::createHLATileAssignLayouts());
+  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCSEPass());
+  kernel.addPass(tile::createHLATileScheduleMMA());
+  kernel.addPass(createCanonicalizerPass());
+  kernel.addPass(createCSEPass());
+}
+
+/// Kernels to the LLVM dialect.
+static void addLLVMPasses(OpPassManager &pm) {
+  pm.addPass(createConvertHLATileToNVVM());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  ConvertToLLVMPassOptions toLLVM;
+  toLLVM.filterDialects = {"arith", "cf", "vector"};
+  pm.addPass(createConvertToLLVMPass(toLLVM));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void hla::buildHLAToNVVMPipeline(OpPassManager &pm,
+                                 const HLAToNVVMPipelineOptions &options) {
+  HLAToTilePipelineOptions tile;
+  tile.target = options.target;
+  buildHLAToTilePipeline(pm, tile);
+  pm.addPass(tile::createHLATileOutlineKernels());
+  pm.addPass(createCanonicalizerPass());
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  addKernelPasses(kernels);
+  addLLVMPasses(kernels);
+}
+
+void hla::registerHLAToNVVMPipeline() {
+  PassPipelineRegistration<HLAToNVVMPipelineOptions>(
+      "hla-to-nvvm-pipeline",
+      "Compiles hla operations on tensors into kernels for the target's tensor "
+      "cores (mma.sync), in the LLVM dialect, with the launches in the functions "
+      "they came from",
+      buildHLAToNVVMPipeline);
+}

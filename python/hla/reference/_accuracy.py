@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""How far a result is from the reference, and how far it may be."""
+
+import math
+
+from ._arrays import namespace, to_float64, to_heads
+
+# Half the distance from 1 to the next number: the largest relative rounding error.
+_UNIT_ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24, "f64": 2.0**-53}
+
+_TOLERANCE = {"bf16": 4e-3, "f16": 6e-4, "f32": 1e-5, "f64": 1e-12}
+
+_ALIASES = {
+    "bfloat16": "bf16",
+    "float16": "f16",
+    "half": "f16",
+    "float32": "f32",
+    "float64": "f64",
+}
+
+
+def error(out, ref):
+    """‖out − ref‖ / ‖ref‖ over all elements, in float64.
+
+    Where ``out`` holds a NaN or an infinity the error is inf: every comparison
+    ``error(...) <= tolerance`` then fails. A zero (or empty) reference gives 0 for
+    an equal output and inf for any other.
+    """
+    out, ref = _pair(out, ref)
+    return _ratio(*_squares(out, ref, None))
+
+
+def worst_error(out, ref, *, layout="bthd", rows=64):
+    """The largest ``error`` of any ``rows`` consecutive tokens of any one head.
+
+    Outputs grow with t, so in the error of a whole array the first tokens of a
+    head hardly weigh, nor does one head of many. A kernel's mistakes are local
+    (one chunk, one head, one ragged end); this is the measure that sees them. It
+    is larger than ``error`` for a correct kernel too, having fewer elements to
+    average over: ``1.25 * tolerance(dtype, rows=tokens)`` bounds it over some
+    thousand blocks. A tail of fewer tokens belongs to the block before it.
+    """
+    out, ref = _pair(out, ref)
+    out, ref = (to_heads(x, layout, n) for x, n in ((out, "out"), (ref, "ref")))
+    worst = 0.0
+    tokens = ref.shape[2]
+    starts = range(0, max(1, tokens - rows + 1), rows)
+    for begin in starts:
+        block = slice(begin, tokens if begin == starts[-1] else begin + rows)
+        difference, reference = _squares(out[:, :, block], ref[:, :, block], (2, 3))
+        for d, r in zip(_flatten(difference), _flatten(reference)):
+            worst = max(worst, _ratio(d, r))
+    return worst
+
+
+def tolerance(dtype, rows=None, scans=2):
+    """The bound on ``error`` that a correct kernel on ``dtype`` inputs meets.
+
+    dtype: "bf16", "f16", "f32" or "f64", or a numpy or torch name of one.
+    rows: tokens times heads behind the error, where there are fewer than 64.
+    scans: scans on the path from the inputs to the output (second order: 2).
+
+    =====  =======  ================================================================
+    bf16   4e-3     one unit roundoff, 2^-8 = 3.9e-3
+    f16    6e-4     1.2 unit roundoffs, 2^-11 = 4.9e-4
+    f32    1e-5     170 unit roundoffs, 2^-24 = 6e-8
+    f64    1e-12    9000 unit roundoffs, 2^-53 = 1.1e-16
+    =====  =======  ================================================================
+
+    *bf16, f16.* Matrix units take operands of the input type and accumulate in f32,
+    so a kernel rounds, per scan, the score (or the state, for the tokens before the
+    chunk) before it multiplies on, and its result: four roundings on the way
+    through the second-order operator. Inputs are taken as they are, sums and states
+    are f32 and add less than 1e-5. Rounding to nearest errs uniformly within half an
+    ulp; relative to the value, over mantissas spread evenly in [1, 2), that is u/√6
+    root mean square. The errors are independent and pass through bilinear maps, so
+    they add in quadrature: √4 · u/√6 = 0.82 u, which is 3.2e-3 for bf16 and 4.0e-4
+    for f16. The bound is tight: 25 % above for bf16; f16 has 50 %, because entries
+    below 2^-14 are subnormal and round coarser. A state kept in the input type is
+    caught on long sequences, where its errors accumulate over the chunks.
+
+    *Few rows.* The score of one pair of tokens is one number, and its error does not
+    average out. Over n rows the root mean square of a Gaussian error stays under
+    1 + 3/√(2n) of its expectation with three standard deviations' certainty, which
+    at n = 64 is the margin above; below 64 rows that factor replaces it. Rows of one
+    head grow, so the last third of them carries the norm: n is rows/3.
+
+    *f32.* Nothing is rounded but sums. A sum of T terms of random sign in f32 errs by
+    about u √T of its size (T = 4096: 64 u), twice along the path, and sums of
+    one sign (states that grow) up to a few times more. A wrong or missing term is
+    of relative size 1/T or more, far above.
+
+    *f64.* The same with u = 1.1e-16, but the reference errs as much as the kernel;
+    1e-12 leaves room for both and still refuses anything that passed through f32.
+    """
+    name = dtype_name(dtype)
+    bound = _TOLERANCE[name] * math.sqrt(scans / 2)
+    if rows is None or rows >= 64 or name in ("f32", "f64"):
+        return bound
+    expected = math.sqrt(2 * scans) * _UNIT_ROUNDOFF[name] / math.sqrt(6)
+    return max(bound, expected * (1 + 3 / math.sqrt(2 * max(1.0, rows / 3))))
+
+
+def unit_roundoff(dtype):
+    """The largest relative error of rounding to ``dtype``."""
+    return _UNIT_ROUNDOFF[dtype_name(dtype)]
+
+
+def dtype_name(dtype):
+    name = getattr(dtype, "__name__", None) or str(dtype)
+    name = name.rpartition(".")[2]
+    name = _ALIASES.get(name, name)
+    if name not in _TOLERANCE:
+        raise ValueError(
+            f"expected a dtype of {tuple(_TOLERANCE)} (a bound is known for these), "
+            f"but got {dtype!r}"
+        )
+    return name
+
+
+def _pair(out, ref):
+    if tuple(out.shape) != tuple(ref.shape):
+        raise ValueError(
+            f"expected out of ref's shape {tuple(ref.shape)} (they are compared "
+            f"element by element), but got {tuple(out.shape)}"
+        )
+    out, ref = to_float64(out), to_float64(ref)
+    if not bool(namespace(ref).isfinite(ref).all()):
+        raise ValueError(
+            "expected a finite ref (nothing can be compared with infinity), but it "
+            "holds NaN or Inf"
+        )
+    return out, ref
+
+
+def _squares(out, ref, axes):
+    """Sums of squares of the difference and of ref; a non-finite element gives inf."""
+    xp = namespace(ref)
+    difference = out - ref
+    square = difference * difference
+    square = xp.where(xp.isfinite(square), square, math.inf + 0.0 * ref)
+    if axes is None:
+        return square.sum(), (ref * ref).sum()
+    return square.sum(axes), (ref * ref).sum(axes)
+
+
+def _ratio(difference, reference):
+    difference, reference = float(difference), float(reference)
+    if reference == 0.0:
+        return 0.0 if difference == 0.0 else math.inf
+    return math.sqrt(difference / reference)
+
+
+def _flatten(array):
+    return [float(x) for x in array.reshape(-1).tolist()]
