@@ -60,6 +60,10 @@ void hla::registerBundleCompilerDialects(DialectRegistry &registry) {
   registerPTXTranslations(registry);
 }
 
+/// The longest name of an entry or argument: what a manifest allows, less what
+/// names of kernels and files add to it.
+static constexpr size_t kMaxIdentifierLength = 200;
+
 static StringRef getTypeName(FloatType type) {
   if (type.isBF16())
     return "bf16";
@@ -82,8 +86,28 @@ static StringRef getRoleName(ABIRole role) {
 
 static llvm::json::Object describe(StringRef path, StringRef content) {
   auto hash = llvm::SHA256::hash(arrayRefFromStringRef(content));
-  return llvm::json::Object{{"path", path},
+  return llvm::json::Object{{"path", path.str()},
                             {"sha256", llvm::toHex(hash, /*LowerCase=*/true)}};
+}
+
+/// Whether a manifest may have `name` for an entry or an argument.
+static bool isIdentifier(StringRef name) {
+  auto isLetter = [](char c) { return llvm::isAlpha(c) || c == '_'; };
+  return !name.empty() && name.size() <= kMaxIdentifierLength &&
+         isLetter(name.front()) && llvm::all_of(name, [&](char c) {
+           return isLetter(c) || llvm::isDigit(c);
+         });
+}
+
+/// Fails if an operation of the entry but hla's own has a region: what is around
+/// kernels is done by a launcher, which evaluates expressions.
+static LogicalResult verifyNoControlFlow(func::FuncOp function) {
+  for (Operation &op : function.getBody().front())
+    if (op.getNumRegions() != 0 && !isa<HLADialect>(op.getDialect()))
+      return op.emitError("expected no control flow around kernels (a launcher "
+                          "without a compiler has none), but got ")
+             << op.getName();
+  return success();
 }
 
 /// Kernels read and write device memory 16 bytes at a time.
@@ -122,6 +146,15 @@ static llvm::json::Array getDims(const EntryABI &abi) {
   return dims;
 }
 
+/// Extents that kernels, which count in 32 bits and run some chunks ahead, can
+/// take: up to 2³⁰.
+static llvm::json::Object getLimits(const llvm::json::Array &dims) {
+  llvm::json::Object limits;
+  for (const llvm::json::Value &dim : dims)
+    limits[*dim.getAsString()] = llvm::json::Array{0, int64_t(1) << 30};
+  return limits;
+}
+
 /// The schedules of the kernels, for people.
 static std::string describeSchedules(ModuleOp module) {
   SmallVector<std::string> schedules;
@@ -139,6 +172,7 @@ static llvm::json::Object writeManifest(const EntryABI &abi, LaunchPlan plan,
                                         const TargetInfo &target,
                                         const Bundle &bundle,
                                         StringRef schedules) {
+  llvm::json::Array dims = getDims(abi);
   llvm::json::Object files{
       {"ptx", describe(bundle.entry + ".ptx", bundle.ptx)}};
   if (bundle.cubin)
@@ -157,12 +191,13 @@ static llvm::json::Object writeManifest(const EntryABI &abi, LaunchPlan plan,
             llvm::json::Array{target.major, target.minor}},
            {"forward_compatible", target.forwardCompatible}}},
       {"files", std::move(files)},
-      {"dims", getDims(abi)},
+      {"limits", getLimits(dims)},
+      {"dims", std::move(dims)},
       {"arguments", describeArguments(abi)},
       {"scratch", llvm::json::Object{{"bytes", plan.scratchBytes},
                                      {"alignment", kScratchAlignment}}},
       {"launches", std::move(plan.launches)},
-      {"schedule", schedules}};
+      {"schedule", schedules.str()}};
 }
 
 llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
@@ -176,14 +211,26 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
   if (!module.lookupSymbol<func::FuncOp>(entry))
     return llvm::createStringError("expected a function '" + entry +
                                    "' in the program (the entry)");
+  if (!isIdentifier(entry))
+    return llvm::createStringError(
+        "expected the name of the entry to be an identifier (kernels and files "
+        "are named after it), but got '" + entry + "'");
   OwningOpRef<ModuleOp> program = module.clone();
   auto function = program->lookupSymbol<func::FuncOp>(entry);
   FailureOr<EntryABI> abi = getEntryABI(function);
   if (failed(abi))
     return firstError.take("could not determine the arguments of the entry");
+  if (failed(verifyNoControlFlow(function)))
+    return firstError.take("could not determine the launches of the entry");
+  for (const ABIArgument &argument : abi->arguments)
+    if (!isIdentifier(argument.name))
+      return llvm::createStringError(
+          "expected the names of the entry's arguments and results to be "
+          "identifiers (a manifest refers to them), but got '" +
+          argument.name + "'");
   for (auto other : program->getOps<func::FuncOp>())
-    if (other != function)
-      other.setPrivate();
+    other.setVisibility(other == function ? SymbolTable::Visibility::Public
+                                          : SymbolTable::Visibility::Private);
 
   Bundle bundle;
   bundle.entry = entry.str();

@@ -45,7 +45,8 @@ void hla::registerCPUExecutorDialects(DialectRegistry &registry) {
                   memref::MemRefDialect, omp::OpenMPDialect, scf::SCFDialect,
                   tensor::TensorDialect, vector::VectorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
-  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+      registry);
   linalg::registerAllDialectInterfaceImplementations(registry);
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
@@ -90,8 +91,9 @@ CPUExecutor::create(ModuleOp module, StringRef entry,
                                    "' in the program (the entry)");
   if (options.parallel == CPUParallel::OpenMP &&
       getDefaultParallel() != CPUParallel::OpenMP)
-    return llvm::createStringError("expected parallel=serial (this build has no "
-                                   "OpenMP runtime), but got openmp");
+    return llvm::createStringError(
+        "expected parallel=serial (this build has no "
+        "OpenMP runtime), but got openmp");
   FailureOr<EntryABI> abi = getEntryABI(function);
   if (failed(abi))
     return firstError.take("could not determine the arguments of the entry");
@@ -134,10 +136,12 @@ CPUExecutor::create(ModuleOp module, StringRef entry,
 }
 
 /// Checks `view` against `argument`; gathers the values of symbols.
-static llvm::Error checkView(const ABIArgument &argument, const StridedView &view,
+static llvm::Error checkView(const ABIArgument &argument,
+                             const StridedView &view,
                              llvm::StringMap<int64_t> &symbols) {
   auto fail = [&](const Twine &what, int64_t got) {
-    return llvm::createStringError("expected " + what + ", but got " + Twine(got));
+    return llvm::createStringError("expected " + what + ", but got " +
+                                   Twine(got));
   };
   size_t rank = argument.dims.size();
   if (view.shape.size() != rank || view.strides.size() != rank)
@@ -146,12 +150,12 @@ static llvm::Error checkView(const ABIArgument &argument, const StridedView &vie
   bool isEmpty = llvm::is_contained(view.shape, 0);
   for (auto [i, dim] : llvm::enumerate(argument.dims)) {
     int64_t size = view.shape[i];
-    int64_t expected =
-        dim.isSymbol() ? symbols.try_emplace(dim.symbol, size).first->second
-                       : dim.size;
+    int64_t expected = dim.isSymbol()
+                           ? symbols.try_emplace(dim.symbol, size).first->second
+                           : dim.size;
     if (size < 0 || size != expected)
-      return fail("dimension " + Twine(i) + " of '" + argument.name + "' to be " +
-                      (dim.isSymbol() ? dim.symbol + " = " : "") +
+      return fail("dimension " + Twine(i) + " of '" + argument.name +
+                      "' to be " + (dim.isSymbol() ? dim.symbol + " = " : "") +
                       Twine(expected),
                   size);
   }

@@ -137,7 +137,7 @@ LogicalResult PlanBuilder::visit(gpu::LaunchFuncOp launch) {
     auto it = memories.find(operand);
     if (it == memories.end()) {
       parameters.push_back(
-          llvm::json::Object{{"type", "i64"}, {"value", get(operand)}});
+          llvm::json::Object{{"type", "i32"}, {"value", get(operand)}});
       continue;
     }
     const Memory &memory = it->second;

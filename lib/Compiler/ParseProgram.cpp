@@ -1,4 +1,5 @@
-//===- ParseProgram.cpp - reads a program, with the names it uses -*- C++ -*-===//
+//===- ParseProgram.cpp - reads a program, with the names it uses -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,6 +14,7 @@
 #include "mlir/AsmParser/AsmParserState.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -20,13 +22,15 @@
 using namespace mlir;
 using namespace mlir::hla;
 
-/// The name at `range`, `q` of `%q`; none if it is a number.
+/// The name at `range`, `q` of `%q`; none if it is a number, or no identifier.
 static StringAttr getName(MLIRContext *context, SMRange range) {
   if (!range.isValid())
     return {};
   StringRef text(range.Start.getPointer(),
                  range.End.getPointer() - range.Start.getPointer());
-  if (!text.consume_front("%") || text.empty() || llvm::isDigit(text.front()))
+  auto isOfIdentifier = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  if (!text.consume_front("%") || text.empty() ||
+      llvm::isDigit(text.front()) || !llvm::all_of(text, isOfIdentifier))
     return {};
   return StringAttr::get(context, text);
 }
@@ -48,11 +52,15 @@ static StringAttr getName(const AsmParserState &state, Value value) {
   return {};
 }
 
+/// Names are distinct: a result that is an argument, or another result, has
+/// none.
 static void nameOperands(func::FuncOp function, const AsmParserState &state) {
   if (function.isDeclaration())
     return;
+  llvm::SmallDenseSet<Value> named;
   for (BlockArgument argument : function.getArguments()) {
     unsigned i = argument.getArgNumber();
+    named.insert(argument);
     StringAttr name = getName(state, argument);
     if (name && !function.getArgAttr(i, EntryABI::kNameAttrName))
       function.setArgAttr(i, EntryABI::kNameAttrName, name);
@@ -60,6 +68,8 @@ static void nameOperands(func::FuncOp function, const AsmParserState &state) {
   Operation *terminator = function.getBody().back().getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
     unsigned i = operand.getOperandNumber();
+    if (!named.insert(operand.get()).second)
+      continue;
     StringAttr name = getName(state, operand.get());
     if (name && !function.getResultAttr(i, EntryABI::kNameAttrName))
       function.setResultAttr(i, EntryABI::kNameAttrName, name);
@@ -70,8 +80,8 @@ llvm::Expected<OwningOpRef<ModuleOp>> hla::parseProgram(StringRef path,
                                                         MLIRContext *context) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
   if (!buffer)
-    return llvm::createStringError("expected a program in '" + path + "', but got " +
-                                   buffer.getError().message());
+    return llvm::createStringError("expected a program in '" + path +
+                                   "', but got " + buffer.getError().message());
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
   FirstError firstError(context);

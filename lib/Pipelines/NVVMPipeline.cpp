@@ -37,6 +37,7 @@ static void addLLVMPasses(OpPassManager &pm) {
   pm.addPass(createSCFToControlFlowPass());
   ConvertToLLVMPassOptions toLLVM;
   toLLVM.filterDialects = {"arith", "cf", "vector"};
+  toLLVM.useDynamic = true; // Indices are as wide as the module's layout says.
   pm.addPass(createConvertToLLVMPass(toLLVM));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

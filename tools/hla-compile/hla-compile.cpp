@@ -15,6 +15,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include <chrono>
 
 namespace cl = llvm::cl;
 using namespace mlir::hla;
@@ -82,23 +83,30 @@ static void printTable(llvm::ArrayRef<Bundle> bundles) {
   }
 }
 
-static llvm::Error writeTimes(llvm::ArrayRef<Bundle> bundles) {
-  llvm::json::Object report;
+/// Milliseconds of each stage, summed over the bundles.
+static llvm::Error writeTimes(llvm::ArrayRef<Bundle> bundles, double writing) {
+  BundleTimes sum;
   for (const Bundle &bundle : bundles) {
     const BundleTimes &times = bundle.times;
-    report[bundle.entry] = llvm::json::Object{
-        {"passes", times.passes},
-        {"translate", times.ptx.translate},
-        {"optimize", times.ptx.optimize},
-        {"generate", times.ptx.generate},
-        {"total", times.getTotal()},
-        {"assemble", times.assemble}};
+    sum.passes += times.passes;
+    sum.assemble += times.assemble;
+    sum.ptx.translate += times.ptx.translate;
+    sum.ptx.optimize += times.ptx.optimize;
+    sum.ptx.generate += times.ptx.generate;
   }
+  llvm::json::Array stages;
+  for (auto [name, seconds] :
+       {std::pair("passes", sum.passes), {"translate", sum.ptx.translate},
+        {"optimize", sum.ptx.optimize}, {"generate", sum.ptx.generate},
+        {"assemble", sum.assemble}, {"write", writing}})
+    stages.push_back(
+        llvm::json::Object{{"name", name}, {"ms", seconds * 1000}});
   std::error_code error;
   llvm::raw_fd_ostream os(timeReport, error);
   if (error)
     return llvm::createStringError(error, "cannot write '" + timeReport +
                                               "': " + error.message());
+  llvm::json::Object report{{"stages", std::move(stages)}};
   os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(report)));
   return llvm::Error::success();
 }
@@ -117,7 +125,11 @@ static std::vector<std::string> getEntries(mlir::ModuleOp module) {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Compiles hla programs for a GPU\n");
+  // Options of one letter are not grouped, so that `--hx` is not `-h -x`.
+  cl::ParseCommandLineOptions(argc, argv, "Compiles hla programs for a GPU\n",
+                              /*Errs=*/nullptr, /*VFS=*/nullptr,
+                              /*EnvVar=*/nullptr,
+                              /*LongOptionsUseDoubleDash=*/true);
   const TargetInfo *info = TargetInfo::lookup(target);
   if (!info || !info->isGPU)
     return fail("expected --target to be a GPU (one of " +
@@ -144,16 +156,22 @@ int main(int argc, char **argv) {
     llvm::Expected<Bundle> bundle = compileBundle(**module, name, options);
     if (!bundle)
       return fail(llvm::toString(bundle.takeError()));
-    llvm::SmallString<128> directory(output.getValue());
-    if (names.size() > 1)
-      llvm::sys::path::append(directory, name);
-    if (llvm::Error error = bundle->write(directory))
-      return fail(llvm::toString(std::move(error)));
     bundles.push_back(std::move(*bundle));
   }
+  // Nothing is written unless everything compiles.
+  auto start = std::chrono::steady_clock::now();
+  for (const Bundle &bundle : bundles) {
+    llvm::SmallString<128> directory(output.getValue());
+    if (bundles.size() > 1)
+      llvm::sys::path::append(directory, bundle.entry);
+    if (llvm::Error error = bundle.write(directory))
+      return fail(llvm::toString(std::move(error)));
+  }
+  std::chrono::duration<double> writing =
+      std::chrono::steady_clock::now() - start;
   printTable(bundles);
   if (!timeReport.empty())
-    if (llvm::Error error = writeTimes(bundles))
+    if (llvm::Error error = writeTimes(bundles, writing.count()))
       return fail(llvm::toString(std::move(error)));
   return 0;
 }

@@ -17,6 +17,13 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+
+// LLVM's own `-h` prints the help as soon as it is met, and options of one
+// letter may be written together: `--hla-no-such-pass` would be taken for `-h
+// -l …`, and succeed. This one is looked at when the whole command line is
+// known to be right.
+static llvm::cl::opt<bool> help("h", llvm::cl::desc("Alias for --help"));
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
@@ -31,6 +38,13 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   registry.insert<mlir::hla::HLADialect, mlir::hla::tile::HLATileDialect>();
   mlir::hla::registerBufferizableOpInterfaceExternalModels(registry);
+  std::string header =
+      mlir::registerCLIOptions("HLA optimizer driver\n", registry);
+  auto [input, output] = mlir::parseCLIOptions(argc, argv, header);
+  if (help) {
+    llvm::cl::PrintHelpMessage();
+    return 0;
+  }
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "HLA optimizer driver\n", registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

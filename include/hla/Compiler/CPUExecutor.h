@@ -32,9 +32,9 @@ struct StridedView {
 /// One entry function, compiled for the host.
 class CPUExecutor {
 public:
-  /// Compiles the function `entry` of `module`, which is consumed: functions that
-  /// the entry does not need are erased, others become the LLVM dialect. What
-  /// fails is the error's message.
+  /// Compiles the function `entry` of `module`, which is consumed: functions
+  /// that the entry does not need are erased, others become the LLVM dialect.
+  /// What fails is the error's message.
   static llvm::Expected<std::unique_ptr<CPUExecutor>>
   create(ModuleOp module, StringRef entry,
          const HLAToCPUPipelineOptions &options);
@@ -45,8 +45,8 @@ public:
 
   const EntryABI &getABI() const { return abi; }
 
-  /// Runs the function on one view for each argument of the ABI. Several threads
-  /// may run it at once.
+  /// Runs the function on one view for each argument of the ABI. Several
+  /// threads may run it at once.
   llvm::Error run(ArrayRef<StridedView> arguments) const;
 
 private:

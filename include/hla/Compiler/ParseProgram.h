@@ -18,7 +18,8 @@ namespace mlir::hla {
 /// Reads and verifies the program in the file `path` (`-`: standard input).
 ///
 /// Arguments and results of functions get the attribute `hla.name`, unless they
-/// have it: what the text calls them, `q` for `%q`. Messages and manifests use it.
+/// have it: what the text calls them, `q` for `%q`. Messages and manifests use
+/// it.
 llvm::Expected<OwningOpRef<ModuleOp>> parseProgram(StringRef path,
                                                    MLIRContext *context);
 

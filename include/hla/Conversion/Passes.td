@@ -109,14 +109,14 @@ def ConvertHLATileToNVVM : Pass<"convert-hla-tile-to-nvvm", "::mlir::gpu::GPUMod
     | `barrier` | `bar.sync` |
 
     Fragments become scalars (`vector<2xT>` of 16-bit elements). A kernel's memrefs
-    become a pointer and all strides but the last, its indices `i64`. Addresses in
-    device memory are 64-bit.
+    become a pointer and all strides but the last (`i64`), its indices `i32`, in
+    which a kernel counts tokens; addresses in device memory are 64-bit.
 
     Example: see the pipeline `hla-to-nvvm-pipeline`.
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::arith::ArithDialect", "::mlir::DLTIDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"
   ];
 }

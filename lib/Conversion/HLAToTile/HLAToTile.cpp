@@ -51,7 +51,7 @@ private:
   Value zeros(int64_t rows, int64_t cols);
   Value cast(Value tile, FloatType elementType);
   Value subview(Value memref, ArrayRef<OpFoldResult> offsets,
-                ArrayRef<OpFoldResult> sizes, int64_t cols);
+                ArrayRef<OpFoldResult> sizes, int64_t rows, int64_t cols);
   Value getSequenceView(Value sequence);
   Value getStateView(Value states);
   Value getInitialState(unsigned state, Value carryView);
@@ -63,13 +63,17 @@ private:
   /// Emits one step; returns the rows and the next state.
   std::pair<Value, Value> buildStep(StepOp step, Rows &rows, Value state,
                                     const Chunk &chunk);
-  SmallVector<Value> buildChunk(Value i, Value numChunks, ValueRange states);
+  SmallVector<Value> buildChunk(Value walked, ValueRange states);
+  SmallVector<Value> buildLoop(ValueRange states);
+  bool isKnownEmpty();
 
   FusedScanOp op;
   ImplicitLocOpBuilder b;
   ScheduleAttr schedule;
   FloatType operandType, accumulatorType;
   Value batch, head, numTokens;
+  /// The first row of the last chunk, where it is walked first.
+  Value lastRow;
   SmallVector<Value> inputViews, outputViews;
 };
 
@@ -91,19 +95,20 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
     return cast(cast(tile, b.getF32Type()), elementType);
   if (from < elementType.getWidth())
     return arith::ExtFOp::create(b, result, tile);
+  // What a chunk computes is rounded there, so that registers hold its wide form
+  // no longer than needed; a state is rounded where it is read.
+  OpBuilder::InsertionGuard guard(b);
+  if (Operation *definition = tile.getDefiningOp())
+    b.setInsertionPointAfter(definition);
   return arith::TruncFOp::create(b, result, tile);
 }
 
-/// The matrix of `cols` columns at `offsets`, of rank 2.
+/// The matrix of `rows × cols` at `offsets`.
 Value ProgramBuilder::subview(Value memref, ArrayRef<OpFoldResult> offsets,
-                              ArrayRef<OpFoldResult> sizes, int64_t cols) {
+                              ArrayRef<OpFoldResult> sizes, int64_t rows,
+                              int64_t cols) {
   auto source = mlir::cast<MemRefType>(memref.getType());
   SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
-  int64_t rows = ShapedType::kDynamic;
-  for (OpFoldResult size : ArrayRef(sizes).drop_back())
-    if (std::optional<int64_t> constant = getConstantIntValue(size);
-        !constant || *constant != 1)
-      rows = constant.value_or(ShapedType::kDynamic);
   MemRefType type = memref::SubViewOp::inferRankReducedResultType(
       {rows, cols}, source, offsets, sizes, strides);
   return memref::SubViewOp::create(b, type, memref, offsets, sizes, strides);
@@ -116,9 +121,12 @@ Value ProgramBuilder::getSequenceView(Value sequence) {
       sizes(4, b.getIndexAttr(1));
   offsets[op.getBatchDim()] = batch;
   offsets[op.getHeadDim()] = head;
-  sizes[op.getTokenDim()] = getAsOpFoldResult(numTokens);
+  OpFoldResult tokens = getAsOpFoldResult(numTokens);
+  sizes[op.getTokenDim()] = tokens;
   sizes[3] = b.getIndexAttr(cols);
-  return subview(sequence, offsets, sizes, cols);
+  return subview(sequence, offsets, sizes,
+                 getConstantIntValue(tokens).value_or(ShapedType::kDynamic),
+                 cols);
 }
 
 /// The state of the head: `memref<d x dv>`.
@@ -129,7 +137,8 @@ Value ProgramBuilder::getStateView(Value states) {
   SmallVector<OpFoldResult> sizes = {
       b.getIndexAttr(1), b.getIndexAttr(1), b.getIndexAttr(type.getDimSize(2)),
       b.getIndexAttr(type.getDimSize(3))};
-  return subview(states, offsets, sizes, type.getDimSize(3));
+  return subview(states, offsets, sizes, type.getDimSize(2),
+                 type.getDimSize(3));
 }
 
 Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
@@ -175,7 +184,16 @@ std::pair<Value, Value> ProgramBuilder::buildStep(StepOp step, Rows &rows,
   const int64_t c = schedule.getChunk();
   const int64_t dv = step.getValue().getType().getDimSize(0);
 
-  // D q S.
+  // A.
+  Value scores = dot(q, k, zeros(c, c), false, true);
+  scores = CausalOp::create(
+      b, scores.getType(),
+      TriangleAttr::get(b.getContext(),
+                        reverse ? Triangle::Upper : Triangle::Lower),
+      exclusive ? b.getUnitAttr() : UnitAttr(), b.getF64FloatAttr(decay),
+      scores);
+
+  // D q S + A v.
   Value y = dot(q, state, zeros(c, dv), false, false);
   if (decay != 1.0) {
     Value first =
@@ -185,14 +203,6 @@ std::pair<Value, Value> ProgramBuilder::buildStep(StepOp step, Rows &rows,
     y = decayRows(y, decay, first, reverse ? -1 : 1);
   }
 
-  // + A v.
-  Value scores = dot(q, k, zeros(c, c), false, true);
-  scores = CausalOp::create(
-      b, scores.getType(),
-      TriangleAttr::get(b.getContext(),
-                        reverse ? Triangle::Upper : Triangle::Lower),
-      exclusive ? b.getUnitAttr() : UnitAttr(), b.getF64FloatAttr(decay),
-      scores);
   y = dot(scores, v, y, false, false);
   auto rowType = mlir::cast<FloatType>(step.getRow().getType().getElementType());
   y = cast(y, rowType);
@@ -211,16 +221,14 @@ std::pair<Value, Value> ProgramBuilder::buildStep(StepOp step, Rows &rows,
   return {y, dot(k, v, state, true, false)};
 }
 
-/// Emits the chunk that is walked as the `i`-th; returns the next states.
-SmallVector<Value> ProgramBuilder::buildChunk(Value i, Value numChunks,
-                                              ValueRange states) {
+/// Emits the chunk that comes after `walked` rows, a multiple of the chunk's size;
+/// returns the next states.
+SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
   const int64_t c = schedule.getChunk();
-  Value position = i;
-  if (op.getReverse())
-    position = arith::SubIOp::create(
-        b, arith::SubIOp::create(b, numChunks, index(1)), i);
   Chunk chunk;
-  chunk.row = arith::MulIOp::create(b, position, index(c));
+  chunk.row = walked;
+  if (op.getReverse())
+    chunk.row = arith::SubIOp::create(b, lastRow, walked);
   Block &body = op.getBody().front();
   if (llvm::any_of(body.getOps<StepOp>(), [](StepOp step) {
         return step.getDecay().convertToDouble() != 1.0;
@@ -255,10 +263,45 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value i, Value numChunks,
   return next;
 }
 
+/// Emits the loop over chunks; returns the final states.
+SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
+  for (Value input : op.getInputs())
+    inputViews.push_back(getSequenceView(input));
+  for (Value output : op.getSequenceOutputs())
+    outputViews.push_back(getSequenceView(output));
+  Value chunk = index(schedule.getChunk());
+  if (op.getReverse()) {
+    Value numChunks = arith::CeilDivSIOp::create(b, numTokens, chunk);
+    lastRow = arith::MulIOp::create(
+        b, arith::SubIOp::create(b, numChunks, index(1)), chunk);
+  }
+  auto loop = scf::ForOp::create(
+      b, index(0), numTokens, chunk, states,
+      [&](OpBuilder &nested, Location loc, Value walked, ValueRange carried) {
+        OpBuilder::InsertPoint outer = b.saveInsertionPoint();
+        b.setInsertionPoint(nested.getInsertionBlock(),
+                            nested.getInsertionPoint());
+        SmallVector<Value> next = buildChunk(walked, carried);
+        scf::YieldOp::create(b, next);
+        b.restoreInsertionPoint(outer);
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// Whether there are no tokens, whatever the arguments.
+bool ProgramBuilder::isKnownEmpty() {
+  auto isEmpty = [&](Value sequence) {
+    return mlir::cast<ShapedType>(sequence.getType())
+               .getDimSize(op.getTokenDim()) == 0;
+  };
+  return llvm::any_of(op.getInputs(), isEmpty) ||
+         llvm::any_of(op.getSequenceOutputs(), isEmpty);
+}
+
 void ProgramBuilder::build() {
   Value first = op.getInputs().front();
   auto dim = [&](unsigned i) -> Value {
-    return memref::DimOp::create(b, first, i);
+    return b.createOrFold<memref::DimOp>(first, i);
   };
   Value numBatches = dim(op.getBatchDim()), numHeads = dim(op.getHeadDim());
   numTokens = dim(op.getTokenDim());
@@ -266,33 +309,19 @@ void ProgramBuilder::build() {
   b.setInsertionPointToStart(&launch.getBody().front());
   batch = launch.getBatch();
   head = launch.getHead();
-  for (Value input : op.getInputs())
-    inputViews.push_back(getSequenceView(input));
-  for (Value output : op.getSequenceOutputs())
-    outputViews.push_back(getSequenceView(output));
-
   SmallVector<Value> states;
   auto carry = op.getCarries().begin();
   for (auto [i, hasCarry] : llvm::enumerate(op.getCarryIn()))
     states.push_back(
         getInitialState(i, hasCarry ? getStateView(*carry++) : Value()));
 
-  Value numChunks =
-      arith::CeilDivSIOp::create(b, numTokens, index(schedule.getChunk()));
-  auto loop = scf::ForOp::create(
-      b, index(0), numChunks, index(1), states,
-      [&](OpBuilder &nested, Location loc, Value i, ValueRange carried) {
-        OpBuilder::InsertPoint outer = b.saveInsertionPoint();
-        b.setInsertionPoint(nested.getInsertionBlock(),
-                            nested.getInsertionPoint());
-        SmallVector<Value> next = buildChunk(i, numChunks, carried);
-        scf::YieldOp::create(b, next);
-        b.restoreInsertionPoint(outer);
-      });
+  // A matrix without rows has no views; states end as they begin.
+  if (!isKnownEmpty())
+    states = buildLoop(states);
 
   auto final = op.getFinalOutputs().begin();
   for (auto [state, argument, hasFinal] : llvm::zip(
-           loop.getResults(), op.getStateArguments(), op.getCarryOut())) {
+           states, op.getStateArguments(), op.getCarryOut())) {
     if (!hasFinal)
       continue;
     auto elementType =
@@ -321,7 +350,7 @@ struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
     if (!op.getScheduleAttr())
       return op.emitOpError("expected a schedule (hla-assign-schedule gives "
                             "one), but got none");
-    if (op.getNumResults() != 0)
+    if (llvm::any_of(op.getOperandTypes(), llvm::IsaPred<TensorType>))
       return op.emitOpError("expected operands in memory (hla-bufferize puts "
                             "them there), but got tensors");
     for (Operation &inner : op.getBody().front().without_terminator())

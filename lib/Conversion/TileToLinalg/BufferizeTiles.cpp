@@ -1,4 +1,4 @@
-//===- BufferizeTiles.cpp - buffers for the tiles of a CPU program -*- C++ -*-===//
+//===- BufferizeTiles.cpp - buffers of a CPU's tiles ------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -45,24 +45,24 @@ void giveOwnDestination(IRRewriter &b, OpOperand &operand, bool isRead) {
     return;
   Operation *source = operand.get().getDefiningOp();
   DenseElementsAttr constant;
-  bool isSplat = matchPattern(operand.get(), m_Constant(&constant)) &&
-                 constant.isSplat();
+  bool isSplat =
+      matchPattern(operand.get(), m_Constant(&constant)) && constant.isSplat();
   if (!isSplat && !isa_and_nonnull<tensor::EmptyOp>(source))
     return;
   b.setInsertionPoint(operand.getOwner());
   Location loc = operand.getOwner()->getLoc();
-  Value tile = tensor::EmptyOp::create(b, loc, type.getShape(),
-                                       type.getElementType());
+  Value tile =
+      tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   if (isSplat && isRead) {
-    Value element = arith::ConstantOp::create(
-        b, loc, constant.getSplatValue<TypedAttr>());
+    Value element =
+        arith::ConstantOp::create(b, loc, constant.getSplatValue<TypedAttr>());
     tile = linalg::FillOp::create(b, loc, element, tile).getResult(0);
   }
   operand.set(tile);
 }
 
-/// Lets an elementwise operation write over one of its operands, if bufferization
-/// finds that nothing reads it later.
+/// Lets an elementwise operation write over one of its operands, if
+/// bufferization finds that nothing reads it later.
 void reuseOperand(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumLoops() != op.getNumParallelLoops())
     return;
@@ -99,8 +99,8 @@ SmallVector<Operation *> getUpdate(BlockArgument state, Value next) {
   return update;
 }
 
-/// Whether a use of `state` other than by `first`, its update's first operation,
-/// comes after `first`.
+/// Whether a use of `state` other than by `first`, its update's first
+/// operation, comes after `first`.
 bool isReadAfter(BlockArgument state, Operation *first) {
   return llvm::any_of(state.getUsers(), [&](Operation *user) {
     Operation *ancestor = state.getOwner()->findAncestorOpInBlock(*user);
@@ -121,9 +121,8 @@ void placeUpdates(IRRewriter &b, scf::ForOp loop) {
     if (llvm::all_of(update, [](Operation *op) { return op->hasOneUse(); }))
       llvm::append_range(sinking, update);
   }
-  llvm::sort(sinking, [](Operation *x, Operation *y) {
-    return x->isBeforeInBlock(y);
-  });
+  llvm::sort(sinking,
+             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
   for (Operation *op : sinking)
     b.moveOpBefore(op, terminator);
 
@@ -135,8 +134,8 @@ void placeUpdates(IRRewriter &b, scf::ForOp loop) {
     if (!update.empty() && !isReadAfter(state, update.front()))
       continue;
     b.setInsertionPoint(terminator);
-    auto copy = linalg::CopyOp::create(b, loop.getLoc(), operand.get(),
-                                       Value(state));
+    auto copy =
+        linalg::CopyOp::create(b, loop.getLoc(), operand.get(), Value(state));
     operand.set(copy->getResult(0));
   }
 }
@@ -146,9 +145,9 @@ void placeUpdates(IRRewriter &b, scf::ForOp loop) {
 //===----------------------------------------------------------------------===//
 
 /// Moves the allocation of a tile to the start of the body that runs for one
-/// head, and frees it at the end. An allocation of the function itself, a tensor
-/// between two kernels, stays where it is, and is freed before the function
-/// returns.
+/// head, and frees it at the end. An allocation of the function itself, a
+/// tensor between two kernels, stays where it is, and is freed before the
+/// function returns.
 LogicalResult placeAllocation(IRRewriter &b, memref::AllocOp alloc) {
   if (isa<func::FuncOp>(alloc->getParentOp())) {
     b.setInsertionPoint(alloc->getBlock()->getTerminator());

@@ -1,4 +1,4 @@
-//===- TileToLinalg.cpp - hla_tile programs to linalg on tensors -*- C++ -*-===//
+//===- TileToLinalg.cpp - tile programs as linalg ---------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -47,7 +47,8 @@ namespace {
 struct Window {
   OpFoldResult tileRow, viewRow, rows, cols;
 
-  /// For a tile whose first row is row `row` of the view, which may lie outside.
+  /// For a tile whose first row is row `row` of the view, which may lie
+  /// outside.
   static Window get(OpBuilder &b, Location loc, Value view, Value row,
                     RankedTensorType tile) {
     auto index = [&](int64_t value) -> Value {
@@ -97,6 +98,9 @@ Value createBlock(OpBuilder &b, Location loc, Value view, OpFoldResult row,
                                    ArrayRef{rows, cols}, ArrayRef{one, one});
 }
 
+/// Bytes that buffers are aligned to: a cache line.
+constexpr int64_t kAlignment = 64;
+
 struct LoadPattern : OpConversionPattern<LoadOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -105,7 +109,8 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
     Location loc = op.getLoc();
     RankedTensorType type = op.getTile().getType();
     auto buffer = memref::AllocOp::create(
-        b, loc, MemRefType::get(type.getShape(), type.getElementType()));
+        b, loc, MemRefType::get(type.getShape(), type.getElementType()),
+        b.getI64IntegerAttr(kAlignment));
     Window window = Window::get(b, loc, adaptor.getView(), op.getRow(), type);
     OpFoldResult zero = b.getIndexAttr(0);
     auto copy = [&](Value target) {
@@ -131,11 +136,13 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
     auto type = cast<MemRefType>(buffer.getType());
     Value zero =
         arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
-    auto fill = [&](OpFoldResult row, OpFoldResult col, Value rows, Value cols) {
+    auto fill = [&](OpFoldResult row, OpFoldResult col, Value rows,
+                    Value cols) {
       if (matchPattern(rows, m_Zero()) || matchPattern(cols, m_Zero()))
         return;
-      Value block = createBlock(b, loc, buffer, row, col,
-                                getAsOpFoldResult(rows), getAsOpFoldResult(cols));
+      Value block =
+          createBlock(b, loc, buffer, row, col, getAsOpFoldResult(rows),
+                      getAsOpFoldResult(cols));
       linalg::FillOp::create(b, loc, zero, block);
     };
     auto value = [&](OpFoldResult x) {
@@ -188,7 +195,8 @@ struct StorePattern : OpConversionPattern<StoreOp> {
 //===----------------------------------------------------------------------===//
 
 Value createEmpty(OpBuilder &b, Location loc, RankedTensorType type) {
-  return tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  return tensor::EmptyOp::create(b, loc, type.getShape(),
+                                 type.getElementType());
 }
 
 /// `tile` in the accumulator's element type. Exact: the accumulator is wider.
@@ -215,10 +223,12 @@ struct DotPattern : OpConversionPattern<DotOp> {
     Value lhs = extend(b, loc, adaptor.getLhs(), type.getElementType());
     Value rhs = extend(b, loc, adaptor.getRhs(), type.getElementType());
     if (op.getTransposeRhs()) {
-      ArrayRef<int64_t> shape = cast<RankedTensorType>(rhs.getType()).getShape();
+      ArrayRef<int64_t> shape =
+          cast<RankedTensorType>(rhs.getType()).getShape();
       Value init = createEmpty(
           b, loc, type.clone(ArrayRef<int64_t>{shape[1], shape[0]}));
-      rhs = linalg::TransposeOp::create(b, loc, rhs, init, ArrayRef<int64_t>{1, 0})
+      rhs = linalg::TransposeOp::create(b, loc, rhs, init,
+                                        ArrayRef<int64_t>{1, 0})
                 ->getResult(0);
     }
     Operation *product;
@@ -226,8 +236,8 @@ struct DotPattern : OpConversionPattern<DotOp> {
       product = linalg::MatmulTransposeAOp::create(
           b, loc, TypeRange(type), ValueRange{lhs, rhs}, adaptor.getAcc());
     else
-      product = linalg::MatmulOp::create(b, loc, TypeRange(type),
-                                         ValueRange{lhs, rhs}, adaptor.getAcc());
+      product = linalg::MatmulOp::create(
+          b, loc, TypeRange(type), ValueRange{lhs, rhs}, adaptor.getAcc());
     b.replaceOp(op, product);
     return success();
   }
@@ -249,27 +259,27 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
     SmallVector<Value> inputs{adaptor.getSource()};
     if (decay != 1.0)
       inputs.push_back(createPowers(b, op, decay));
-    SmallVector<AffineMap> maps(inputs.size() + 1,
-                                b.getMultiDimIdentityMap(2));
-    SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+    SmallVector<AffineMap> maps(inputs.size() + 1, b.getMultiDimIdentityMap(2));
+    SmallVector<utils::IteratorType> iterators(2,
+                                               utils::IteratorType::parallel);
     bool lower = op.getTriangle() == Triangle::Lower;
     auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
       Value first = linalg::IndexOp::create(b, loc, lower ? 1 : 0);
       Value second = linalg::IndexOp::create(b, loc, lower ? 0 : 1);
-      auto predicate =
-          op.getStrict() ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sle;
+      auto predicate = op.getStrict() ? arith::CmpIPredicate::slt
+                                      : arith::CmpIPredicate::sle;
       Value kept = arith::CmpIOp::create(b, loc, predicate, first, second);
       Value score = arguments[0];
       if (decay != 1.0)
         score = arith::MulFOp::create(b, loc, score, arguments[1]);
-      Value zero =
-          arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+      Value zero = arith::ConstantOp::create(
+          b, loc, b.getZeroAttr(type.getElementType()));
       Value result = arith::SelectOp::create(b, loc, kept, score, zero);
       linalg::YieldOp::create(b, loc, result);
     };
     b.replaceOpWithNewOp<linalg::GenericOp>(
-        op, TypeRange(type), inputs, ValueRange(createEmpty(b, loc, type)), maps,
-        iterators, body);
+        op, TypeRange(type), inputs, ValueRange(createEmpty(b, loc, type)),
+        maps, iterators, body);
     return success();
   }
 
@@ -283,7 +293,8 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
     for (int64_t row = 0; row < size; ++row)
       for (int64_t col = 0; col < size; ++col) {
         int64_t distance =
-            (op.getTriangle() == Triangle::Lower ? row - col : col - row) - strict;
+            (op.getTriangle() == Triangle::Lower ? row - col : col - row) -
+            strict;
         values.push_back(powers[std::max<int64_t>(distance, 0)]);
       }
     return arith::ConstantOp::create(b, op.getLoc(),
@@ -321,15 +332,16 @@ struct DecayPattern : OpConversionPattern<DecayOp> {
         tensor::GenerateOp::create(b, loc, powersType, ValueRange(), power);
     AffineMap identity = b.getMultiDimIdentityMap(2);
     AffineMap rows = AffineMap::get(2, 0, b.getAffineDimExpr(0));
-    SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+    SmallVector<utils::IteratorType> iterators(2,
+                                               utils::IteratorType::parallel);
     auto body = [](OpBuilder &b, Location loc, ValueRange arguments) {
       Value scaled = arith::MulFOp::create(b, loc, arguments[0], arguments[1]);
       linalg::YieldOp::create(b, loc, scaled);
     };
     b.replaceOpWithNewOp<linalg::GenericOp>(
         op, TypeRange(type), ValueRange{powers, adaptor.getSource()},
-        ValueRange(createEmpty(b, loc, type)), ArrayRef{rows, identity, identity},
-        iterators, body);
+        ValueRange(createEmpty(b, loc, type)),
+        ArrayRef{rows, identity, identity}, iterators, body);
     return success();
   }
 };

@@ -1,4 +1,4 @@
-//===- VectorizeTiles.cpp - linalg on tiles to vector loops -----*- C++ -*-===//
+//===- VectorizeTiles.cpp - linalg as vector loops --------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,8 +14,9 @@
 //   c[i..i+R, j..j+P] += Σ_k a[i..i+R, k] b[k, j..j+P],
 //
 // R rows by P vectors: each step of the loop over k loads P vectors of b and
-// broadcasts R elements of a for R·P multiply-adds. A panel of P vectors of b is
-// used for all rows before the next one, so that it stays in the first cache.
+// broadcasts R elements of a for R·P multiply-adds. A panel of P vectors of b
+// is used for all rows before the next one, so that it stays in the first
+// cache.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +47,8 @@ public:
   Emitter(Operation *op, int64_t vectorBits)
       : b(op), loc(op->getLoc()), vectorBits(vectorBits) {}
 
-  // Each fails, with an error, on an operation that a tile program does not make.
+  // Each fails, with an error, on an operation that a tile program does not
+  // make.
   LogicalResult emitElementwise(linalg::LinalgOp op);
   LogicalResult emitCopy(memref::CopyOp op);
   LogicalResult emitTranspose(linalg::TransposeOp op);
@@ -74,13 +76,14 @@ private:
     return vector::LoadOp::create(b, loc, vectorOf(width, element), buffer, at);
   }
   Value broadcast(Value scalar, int64_t width) {
-    return vector::BroadcastOp::create(b, loc, vectorOf(width, scalar.getType()),
-                                       scalar);
+    return vector::BroadcastOp::create(
+        b, loc, vectorOf(width, scalar.getType()), scalar);
   }
 
   /// body(i) for i in [0, count) by `step`.
   void forEach(Value count, int64_t step, function_ref<void(Value)> body);
-  /// body(column, width) for pieces of at most `lanes` that cover `cols` columns.
+  /// body(column, width) for pieces of at most `lanes` that cover `cols`
+  /// columns.
   void forEachPiece(OpFoldResult cols, int64_t lanes, PieceFn body);
   /// The body of an elementwise operation on the piece at `at`.
   LogicalResult emitPiece(linalg::LinalgOp op, ValueRange at, int64_t width);
@@ -92,7 +95,8 @@ private:
 
 } // namespace
 
-void Emitter::forEach(Value count, int64_t step, function_ref<void(Value)> body) {
+void Emitter::forEach(Value count, int64_t step,
+                      function_ref<void(Value)> body) {
   std::optional<int64_t> constant = getConstantIntValue(count);
   if (constant && *constant <= step) {
     if (*constant > 0)
@@ -182,7 +186,8 @@ LogicalResult Emitter::emitPiece(linalg::LinalgOp op, ValueRange at,
     if (auto position = dyn_cast<linalg::IndexOp>(inner)) {
       result = broadcast(at[position.getDim()], width);
       if (static_cast<int64_t>(position.getDim()) == innermost) {
-        Value step = vector::StepOp::create(b, loc, vectorOf(width, b.getIndexType()));
+        Value step =
+            vector::StepOp::create(b, loc, vectorOf(width, b.getIndexType()));
         result = arith::AddIOp::create(b, loc, result, step);
       }
     } else if (inner.hasTrait<OpTrait::ConstantLike>()) {
@@ -196,7 +201,8 @@ LogicalResult Emitter::emitPiece(linalg::LinalgOp op, ValueRange at,
       state.addAttributes(inner.getAttrs());
       result = b.create(state)->getResult(0);
     } else {
-      return inner.emitOpError("expected elementwise operations in the body of ")
+      return inner.emitOpError(
+                 "expected elementwise operations in the body of ")
              << op->getName();
     }
     mapping.map(inner.getResult(0), result);
@@ -206,8 +212,9 @@ LogicalResult Emitter::emitPiece(linalg::LinalgOp op, ValueRange at,
        llvm::zip(op.getBlock()->getTerminator()->getOperands(),
                  op.getDpsInitsMutable())) {
     if (!op.getMatchingIndexingMap(&init).isIdentity())
-      return op.emitOpError("expected results to be written in the order of the "
-                            "loops, but got the map ")
+      return op.emitOpError(
+                 "expected results to be written in the order of the "
+                 "loops, but got the map ")
              << AffineMapAttr::get(op.getMatchingIndexingMap(&init));
     vector::StoreOp::create(b, loc, lookup(value), init.get(), at);
   }
@@ -243,7 +250,8 @@ LogicalResult Emitter::emitCopy(memref::CopyOp op) {
   auto type = cast<MemRefType>(target.getType());
   int64_t innermost = type.getRank() - 1;
   if (innermost < 0)
-    return op.emitOpError("expected a copy of at least one row, but got ") << type;
+    return op.emitOpError("expected a copy of at least one row, but got ")
+           << type;
   // Either side may be the one whose type knows the width.
   Value known = type.isDynamicDim(innermost) ? source : target;
   int64_t lanes = vectorBits / type.getElementTypeBitWidth();
@@ -335,38 +343,40 @@ LogicalResult Emitter::emitProduct(linalg::MatmulOp op, bool startsAtZero) {
       !type.hasStaticShape() || !lhsType.hasStaticShape() ||
       lhsType.getElementType() != type.getElementType() ||
       rhsType.getElementType() != type.getElementType())
-    return op.emitOpError("expected a product of tiles of one element type, rhs "
-                          "not transposed, but got ")
+    return op.emitOpError(
+               "expected a product of tiles of one element type, rhs "
+               "not transposed, but got ")
            << lhsType << " and " << rhsType;
 
   Type element = type.getElementType();
-  int64_t rows = type.getDimSize(0), cols = type.getDimSize(1);
+  int64_t numRows = type.getDimSize(0), numCols = type.getDimSize(1);
   int64_t depth = lhsType.getDimSize(isTransposed ? 0 : 1);
   // Accumulators, one row of rhs and one broadcast fill the registers: 32 with
   // AVX-512, else 16. Blocks are of equal height as far as possible.
   int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
   int64_t registers = vectorBits >= 512 ? 32 : 16;
   int64_t panel = std::min<int64_t>(vectorBits >= 512 ? 4 : 2,
-                                    llvm::divideCeil(cols, lanes));
+                                    llvm::divideCeil(numCols, lanes));
   int64_t most = std::min<int64_t>((registers - 1 - panel) / panel, 12);
-  int64_t height = llvm::divideCeil(rows, llvm::divideCeil(rows, most));
+  int64_t height = llvm::divideCeil(numRows, llvm::divideCeil(numRows, most));
 
   // The block at (row, col) of `height` rows and the given widths.
   auto emitBlock = [&](Value row, Value col, int64_t height,
                        ArrayRef<int64_t> widths) {
-    SmallVector<Value> columns, accumulators;
+    SmallVector<Value> rows, columns, accumulators;
+    for (int64_t r = 0; r < height; ++r)
+      rows.push_back(add(row, r));
     int64_t offset = 0;
     for (int64_t width : widths) {
       columns.push_back(add(col, offset));
       offset += width;
     }
-    for (int64_t r = 0; r < height; ++r)
+    for (Value at : rows)
       for (auto [column, width] : llvm::zip(columns, widths))
         accumulators.push_back(
-            startsAtZero
-                ? arith::ConstantOp::create(
-                      b, loc, b.getZeroAttr(vectorOf(width, element)))
-                : load(result, {add(row, r), column}, width));
+            startsAtZero ? arith::ConstantOp::create(
+                               b, loc, b.getZeroAttr(vectorOf(width, element)))
+                         : load(result, {at, column}, width));
     auto loop = scf::ForOp::create(b, loc, index(0), index(depth), index(1),
                                    accumulators);
     {
@@ -377,14 +387,17 @@ LogicalResult Emitter::emitProduct(linalg::MatmulOp op, bool startsAtZero) {
       for (auto [column, width] : llvm::zip(columns, widths))
         vectors.push_back(load(rhs, {step, column}, width));
       auto contract = arith::FastMathFlags::contract;
-      for (int64_t r = 0; r < height; ++r) {
-        Value at = add(row, r);
+      for (Value at : rows) {
         Value scalar = memref::LoadOp::create(
             b, loc, lhs,
             isTransposed ? ValueRange{step, at} : ValueRange{at, step});
-        for (auto [vector, width] : llvm::zip(vectors, widths)) {
-          Value product = arith::MulFOp::create(
-              b, loc, broadcast(scalar, width), vector, contract);
+        Value factor;
+        for (Value vector : vectors) {
+          if (!factor || factor.getType() != vector.getType())
+            factor =
+                vector::BroadcastOp::create(b, loc, vector.getType(), scalar);
+          Value product =
+              arith::MulFOp::create(b, loc, factor, vector, contract);
           Value sum = loop.getRegionIterArgs()[sums.size()];
           sums.push_back(arith::AddFOp::create(b, loc, sum, product, contract));
         }
@@ -392,24 +405,23 @@ LogicalResult Emitter::emitProduct(linalg::MatmulOp op, bool startsAtZero) {
       scf::YieldOp::create(b, loc, sums);
     }
     auto sum = loop.getResults().begin();
-    for (int64_t r = 0; r < height; ++r)
+    for (Value at : rows)
       for (Value column : columns)
-        vector::StoreOp::create(b, loc, *sum++, result,
-                                ValueRange{add(row, r), column});
+        vector::StoreOp::create(b, loc, *sum++, result, ValueRange{at, column});
   };
   auto emitPanel = [&](Value col, ArrayRef<int64_t> widths) {
-    int64_t even = rows - rows % height;
+    int64_t even = numRows - numRows % height;
     forEach(index(even), height,
             [&](Value row) { emitBlock(row, col, height, widths); });
-    if (even != rows)
-      emitBlock(index(even), col, rows - even, widths);
+    if (even != numRows)
+      emitBlock(index(even), col, numRows - even, widths);
   };
 
-  int64_t panelCols = panel * lanes, even = cols - cols % panelCols;
+  int64_t panelCols = panel * lanes, even = numCols - numCols % panelCols;
   SmallVector<int64_t> widths(panel, lanes);
   forEach(index(even), panelCols, [&](Value col) { emitPanel(col, widths); });
   widths.clear();
-  for (int64_t left = cols - even, width = lanes; left; width /= 2)
+  for (int64_t left = numCols - even, width = lanes; left; width /= 2)
     for (; left >= width; left -= width)
       widths.push_back(width);
   if (!widths.empty())
@@ -436,9 +448,11 @@ struct HLAVectorizeTiles : hla::impl::HLAVectorizeTilesBase<HLAVectorizeTiles> {
   }
 
   void runOnOperation() override {
-    if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 128 || vectorBits > 512) {
-      getOperation()->emitError("expected vector-bits to be 128, 256 or 512, but "
-                               "got ")
+    if (!llvm::isPowerOf2_64(vectorBits) || vectorBits < 128 ||
+        vectorBits > 512) {
+      getOperation()->emitError(
+          "expected vector-bits to be 128, 256 or 512, but "
+          "got ")
           << vectorBits.getValue();
       return signalPassFailure();
     }

@@ -66,7 +66,7 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
 /// are neighbours in a row, or in a column of a transposed fragment.
 void forEachPair(Emitter &e, const FragmentShape &shape,
                  function_ref<void(int64_t, Value, Value)> visit) {
-  ThreadPlace place(e, shape.frag);
+  ThreadPlace place(e, shape.frag, Shuffle::Store);
   Value row = e.add(shape.getRow(e, place), e.div(place.lane, 4));
   Value col = e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
   for (int64_t m = 0; m < shape.rowPieces; ++m)

@@ -123,7 +123,7 @@ struct ConvertElementwise : ConversionPattern {
 /// Row and column, in the stored tile, of the first element of a thread's first
 /// piece: `(g, 2c)` for lane `4g + c`.
 std::pair<Value, Value> getFirstElement(Emitter &e, const FragmentShape &shape) {
-  ThreadPlace place(e, shape.frag);
+  ThreadPlace place(e, shape.frag, Shuffle::Write);
   Value row = e.add(shape.getRow(e, place), e.div(place.lane, 4));
   Value col = e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
   return {row, col};

@@ -25,6 +25,10 @@ Value Emitter::i32(int64_t value) {
   return arith::ConstantOp::create(*this, getI32IntegerAttr(value));
 }
 
+Value Emitter::i64(int64_t value) {
+  return arith::ConstantOp::create(*this, getI64IntegerAttr(value));
+}
+
 Value Emitter::f32(double value) {
   return arith::ConstantOp::create(
       *this, getF32FloatAttr(static_cast<float>(value)));
@@ -66,8 +70,24 @@ Value Emitter::toI64(Value value) {
   return createOrFold<arith::ExtUIOp>(getI64Type(), value);
 }
 
-Value Emitter::opaqueThreadId() {
-  return assembly("mov.u32 $0, %tid.x;", "=r", {}, getI32Type());
+// A thread asks its own lane: by its number, at a distance of zero, or by a mask
+// of zero.
+Value Emitter::opaqueThreadId(Shuffle shuffle) {
+  auto getText = [&]() -> StringRef {
+    switch (shuffle) {
+    case Shuffle::Copy:
+      return "shfl.sync.idx.b32 $0, $1, $1, 31, -1;";
+    case Shuffle::Product:
+      return "shfl.sync.bfly.b32 $0, $1, 0, 31, -1;";
+    case Shuffle::Write:
+      return "shfl.sync.up.b32 $0, $1, 0, 0, -1;";
+    case Shuffle::Store:
+      return "shfl.sync.down.b32 $0, $1, 0, 31, -1;";
+    }
+    llvm_unreachable("all shuffles are handled");
+  };
+  Value thread = NVVM::ThreadIdXOp::create(*this, getI32Type());
+  return assembly(getText(), "=r,r", {thread}, getI32Type());
 }
 
 Value Emitter::byteOffset(Value base, Value offset) {
@@ -96,8 +116,8 @@ Value Emitter::power(double decay, Value n) {
       .getResult(0);
 }
 
-ThreadPlace::ThreadPlace(Emitter &e, FragAttr frag) {
-  Value thread = e.opaqueThreadId();
+ThreadPlace::ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle) {
+  Value thread = e.opaqueThreadId(shuffle);
   Value warp = e.div(thread, 32);
   lane = e.rem(thread, 32);
   rowWarp = e.div(warp, frag.getColWarps());

@@ -20,6 +20,11 @@ namespace mlir::hla::tile {
 LLVM::LLVMPointerType getPointerType(MLIRContext *context,
                                      NVVM::NVVMMemorySpace space);
 
+/// Ways for a thread to be told its own number. What two places compute from the
+/// same one, the assembler computes once, and keeps from one place to the other:
+/// operations that are far apart in a chunk use different ones.
+enum class Shuffle { Copy, Product, Write, Store };
+
 /// Emits 32-bit index arithmetic, folding constants.
 class Emitter : public ImplicitLocOpBuilder {
 public:
@@ -27,6 +32,7 @@ public:
       : ImplicitLocOpBuilder(loc, builder) {}
 
   Value i32(int64_t value);
+  Value i64(int64_t value);
   Value f32(double value);
   Value add(Value a, Value b);
   Value add(Value a, int64_t b);
@@ -39,10 +45,11 @@ public:
   Value toI32(Value index);
   Value toI64(Value value);
 
-  /// The thread's number in its block, as a value that nothing is hoisted with:
-  /// addresses computed from it are computed where they are used, instead of
-  /// being kept in registers around a loop.
-  Value opaqueThreadId();
+  /// The thread's number in its block, as a value that differs, for all that
+  /// LLVM and the assembler know, each time: what is computed from it, such as
+  /// addresses and powers of decays, is computed where it is used, instead of
+  /// being kept for a whole loop in registers that the states need.
+  Value opaqueThreadId(Shuffle shuffle);
 
   /// `base + offset` bytes.
   Value byteOffset(Value base, Value offset);
@@ -58,7 +65,7 @@ public:
 /// `warp mod colWarps`, and its lane.
 struct ThreadPlace {
   Value rowWarp, colWarp, lane;
-  ThreadPlace(Emitter &e, FragAttr frag);
+  ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle);
 };
 
 /// The pieces of 16×8 of a fragment that one warp holds.

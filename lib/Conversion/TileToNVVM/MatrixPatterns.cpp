@@ -188,9 +188,11 @@ struct ConvertDot : OpConversionPattern<DotOp> {
     bool transposeB = swap ? !op.getTransposeLhs() : op.getTransposeRhs();
     const int64_t depth =
         cast<ShapedType>(a.getType()).getDimSize(transposeA ? 0 : 1);
+    if (depth % 16)
+      return rewriter.notifyMatchFailure(op, "not in steps of 16 columns of A");
     const bool isWide = shape.colPieces % 2 == 0;
 
-    ThreadPlace place(e, shape.frag);
+    ThreadPlace place(e, shape.frag, Shuffle::Product);
     OperandA operandA(e, a.getType(), swap ? adaptor.getRhs() : adaptor.getLhs(),
                       transposeA, shape.getRow(e, place), place.lane);
     OperandB operandB(e, bType,
@@ -245,7 +247,7 @@ bool isTransposedIn(FragAttr frag, MemRefType buffer) {
 
 BlockAddress getBlockAddress(Emitter &e, const FragmentShape &shape,
                              MemRefType buffer, Value base) {
-  ThreadPlace place(e, shape.frag);
+  ThreadPlace place(e, shape.frag, Shuffle::Write);
   return BlockAddress(e, buffer, base, shape.getRow(e, place),
                       shape.getCol(e, place), place.lane,
                       isTransposedIn(shape.frag, buffer));
@@ -322,13 +324,13 @@ struct ConvertWrite : OpConversionPattern<WriteOp> {
                          MemRefType buffer, Value base,
                          ArrayRef<Value> matrices) {
     bool transposed = isTransposedIn(shape.frag, buffer);
-    ThreadPlace place(e, shape.frag);
+    ThreadPlace place(e, shape.frag, Shuffle::Write);
     Value row = shape.getRow(e, place), col = shape.getCol(e, place);
     if (transposed)
       std::swap(row, col);
+    base = e.byteOffset(base, e.mul(e.rem(place.lane, 4), 4));
     SharedAddress address(e, buffer, base,
                           e.add(row, e.div(place.lane, 4)), e.div(col, 8));
-    Value inPiece = e.mul(e.rem(place.lane, 4), 4);
     for (int64_t m = 0; m < shape.rowPieces; ++m)
       for (int64_t n = 0; n < shape.colPieces; ++n)
         for (int64_t half = 0; half < 2; ++half) {
@@ -340,8 +342,8 @@ struct ConvertWrite : OpConversionPattern<WriteOp> {
                 {matrix}, e.getI32Type());
             std::swap(rows, cols);
           }
-          Value pointer = e.byteOffset(address.get(e, rows, cols), inPiece);
-          LLVM::StoreOp::create(e, matrix, pointer, /*alignment=*/4);
+          LLVM::StoreOp::create(e, matrix, address.get(e, rows, cols),
+                                /*alignment=*/4);
         }
   }
 

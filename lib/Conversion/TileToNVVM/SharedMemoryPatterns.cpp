@@ -20,12 +20,23 @@ using namespace mlir::hla::tile;
 
 namespace {
 
-/// Shares a buffer that is stored by rows out among the threads of a kernel, in
-/// pieces of 16 bytes. Calls `visit(pointer, row, col)`, row and column i64
-/// values, for every piece of a thread.
+/// A piece of 16 bytes of a tile: where it is in shared and in device memory, and
+/// whether its row is in the view.
+struct Piece {
+  Value shared, device, isInside;
+};
+
+/// Shares the pieces of a tile out among the threads of a kernel, neighbours next
+/// to each other: between a buffer that is stored by rows, and the rows of a view
+/// from `firstRow` on. Calls `visit` for every piece of a thread.
+///
+/// Bounds are checked against the number of rows of this tile that the view has.
+/// Every address is computed from the row: a distance in bytes, by which to
+/// advance, would take registers for the whole loop.
 void forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
-                          Value base,
-                          function_ref<void(Value, Value, Value)> visit) {
+                          Value base, const View &view, Value firstRow,
+                          Shuffle shuffle,
+                          function_ref<void(const Piece &)> visit) {
   auto kernel = op->getParentOfType<FunctionOpInterface>();
   auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
   const int64_t threads = 32 * schedule.getWarps();
@@ -34,31 +45,31 @@ void forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
   // The threads take that many rows at a time.
   const int64_t rowsAtOnce = threads / pieces;
 
-  Value thread = e.opaqueThreadId();
+  Value thread = e.opaqueThreadId(shuffle);
   Value row = e.div(thread, pieces), piece = e.rem(thread, pieces);
+  Value numInside = view.countRows(e, firstRow, rows);
   Value col = e.toI64(e.mul(piece, 8));
   std::optional<SharedAddress> address;
   if (rowsAtOnce % 8 == 0)
     address.emplace(e, buffer, base, row, piece);
-  auto visitRow = [&](int64_t distance) {
-    Value there = e.add(row, distance);
-    Value pointer =
-        address ? address->get(e, distance, 0)
-                : SharedAddress(e, buffer, base, there, piece).get(e, 0, 0);
-    visit(pointer, e.toI64(there), col);
-  };
-  if (rowsAtOnce <= rows) {
-    for (int64_t distance = 0; distance < rows; distance += rowsAtOnce)
-      visitRow(distance);
-    return;
-  }
-  // More threads than pieces.
-  Value isInside =
-      arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, e.i32(rows));
-  auto guarded = scf::IfOp::create(e, isInside, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(e);
-  e.setInsertionPointToStart(guarded.thenBlock());
-  visitRow(0);
+  if (rowsAtOnce > rows) {
+    // More threads than pieces.
+    Value hasPiece =
+        arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, e.i32(rows));
+    auto guarded = scf::IfOp::create(e, hasPiece, /*withElseRegion=*/false);
+    e.setInsertionPointToStart(guarded.thenBlock());
+  }
+  for (int64_t distance = 0; distance < rows; distance += rowsAtOnce) {
+    Value there = e.add(row, distance);
+    Value device = view.getAddress(
+        e, arith::AddIOp::create(e, firstRow, e.toI64(there)), col);
+    Value isInside = arith::CmpIOp::create(e, arith::CmpIPredicate::ult, there,
+                                           numInside);
+    visit({address ? address->get(e, distance, 0)
+                   : SharedAddress(e, buffer, base, there, piece).get(e, 0, 0),
+           device, isInside});
+  }
 }
 
 struct ConvertAlloc : OpConversionPattern<AllocOp> {
@@ -94,8 +105,7 @@ struct ConvertSlot : OpConversionPattern<SlotOp> {
   }
 };
 
-/// Stores a tile from shared memory, each thread 16 bytes at a time, neighbours
-/// next to each other.
+/// Stores a tile from shared memory.
 struct ConvertBufferStore : OpConversionPattern<StoreOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -107,21 +117,19 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
       return rewriter.notifyMatchFailure(op, "not a buffer");
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
-    Value firstRow = e.toI64(adaptor.getRow().front());
     auto vectorType = VectorType::get({4}, e.getI32Type());
     forEachPieceOfThread(
-        e, op, buffer, adaptor.getTile().front(),
-        [&](Value pointer, Value row, Value col) {
-          row = arith::AddIOp::create(e, firstRow, row);
+        e, op, buffer, adaptor.getTile().front(), view,
+        e.toI64(adaptor.getRow().front()), Shuffle::Store,
+        [&](const Piece &piece) {
           scf::IfOp::create(
-              e, view.contains(e, row), [&](OpBuilder &b, Location loc) {
-                Emitter nested(loc, b);
-                Value data = LLVM::LoadOp::create(nested, vectorType, pointer,
+              e, piece.isInside, [&](OpBuilder &b, Location loc) {
+                Value data = LLVM::LoadOp::create(b, loc, vectorType,
+                                                  piece.shared,
                                                   /*alignment=*/16);
-                LLVM::StoreOp::create(nested, data,
-                                      view.getAddress(nested, row, col),
+                LLVM::StoreOp::create(b, loc, data, piece.device,
                                       /*alignment=*/16);
-                scf::YieldOp::create(nested);
+                scf::YieldOp::create(b, loc);
               });
         });
     rewriter.eraseOp(op);
@@ -129,8 +137,8 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
   }
 };
 
-/// Begins a copy of every 16 bytes that are a thread's; rows outside of the view
-/// are filled with zeros, and nothing is read for them.
+/// Begins a copy of every piece. Rows outside of the view are filled with zeros:
+/// the instruction reads nothing of the address it is given then.
 struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -140,17 +148,13 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
     Emitter e(op.getLoc(), rewriter);
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     View view(adaptor.getView(), op.getView().getType());
-    Value firstRow = e.toI64(adaptor.getRow().front());
     forEachPieceOfThread(
-        e, op, buffer, adaptor.getBuffer().front(),
-        [&](Value pointer, Value row, Value col) {
-          row = arith::AddIOp::create(e, firstRow, row);
-          Value isInside = view.contains(e, row);
-          Value source = arith::SelectOp::create(
-              e, isInside, view.getAddress(e, row, col), view.pointer);
+        e, op, buffer, adaptor.getBuffer().front(), view,
+        e.toI64(adaptor.getRow().front()), Shuffle::Copy,
+        [&](const Piece &piece) {
           Value bytes =
-              arith::SelectOp::create(e, isInside, e.i32(16), e.i32(0));
-          NVVM::CpAsyncOp::create(e, pointer, source, 16,
+              arith::SelectOp::create(e, piece.isInside, e.i32(16), e.i32(0));
+          NVVM::CpAsyncOp::create(e, piece.shared, piece.device, 16,
                                   NVVM::LoadCacheModifierKind::CG, bytes);
         });
     rewriter.eraseOp(op);

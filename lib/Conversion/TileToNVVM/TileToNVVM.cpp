@@ -12,6 +12,7 @@
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "hla/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -65,9 +66,11 @@ void tile::populateTypeConversions(TypeConverter &converter) {
 namespace {
 
 /// A kernel's function: its arguments are those of `gpu.launch_func`, memrefs as
-/// a pointer and all strides but the last, which is 1, indices as i64.
+/// a pointer and all strides but the last, which is 1, indices as i32.
 struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
-  using OpConversionPattern::OpConversionPattern;
+  ConvertKernel(const TypeConverter &converter, MLIRContext *context,
+                const TargetInfo &target)
+      : OpConversionPattern(converter, context), target(target) {}
 
   LogicalResult
   matchAndRewrite(gpu::GPUFuncOp op, OneToNOpAdaptor adaptor,
@@ -76,7 +79,7 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
     for (auto [i, type] : llvm::enumerate(op.getArgumentTypes())) {
       SmallVector<Type> types;
       if (type.isIndex())
-        types.push_back(rewriter.getI64Type());
+        types.push_back(rewriter.getI32Type());
       else if (failed(getTypeConverter()->convertType(type, types)))
         return op.emitOpError() << "expected arguments to be memrefs or "
                                    "indices, but got "
@@ -93,6 +96,8 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
                     rewriter.getUnitAttr());
     kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     op.getKnownBlockSizeAttr());
+    kernel->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
+                    rewriter.getI32IntegerAttr(getRegisterLimit(op)));
     for (StringRef name : {kScheduleAttrName, kSharedMemoryAttrName})
       if (Attribute attribute = op->getAttr(name))
         kernel->setAttr(name, attribute);
@@ -103,6 +108,21 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
     rewriter.eraseOp(op);
     return success();
   }
+
+private:
+  /// Registers a thread may have, a multiple of 8, in which they are allocated.
+  /// Saying so keeps the assembler from spilling for the sake of more thread
+  /// blocks at once, which shared memory does not hold anyhow.
+  int32_t getRegisterLimit(gpu::GPUFuncOp kernel) const {
+    int64_t threads = 1;
+    for (int32_t size : kernel.getKnownBlockSizeAttr().asArrayRef())
+      threads *= size;
+    int64_t limit = std::min(target.registersPerThread,
+                             target.registersPerMultiprocessor / threads);
+    return static_cast<int32_t>(limit / 8 * 8);
+  }
+
+  const TargetInfo &target;
 };
 
 struct ConvertReturn : OpConversionPattern<gpu::ReturnOp> {
@@ -122,10 +142,14 @@ struct ConvertBlockId : OpConversionPattern<gpu::BlockIdOp> {
   LogicalResult
   matchAndRewrite(gpu::BlockIdOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (op.getDimension() != gpu::Dimension::x)
-      return rewriter.notifyMatchFailure(op, "grids have one dimension");
-    Value id = NVVM::BlockIdXOp::create(rewriter, op.getLoc(),
-                                        rewriter.getI32Type());
+    Type i32 = rewriter.getI32Type();
+    Value id;
+    if (op.getDimension() == gpu::Dimension::x)
+      id = NVVM::BlockIdXOp::create(rewriter, op.getLoc(), i32);
+    else if (op.getDimension() == gpu::Dimension::y)
+      id = NVVM::BlockIdYOp::create(rewriter, op.getLoc(), i32);
+    else
+      return rewriter.notifyMatchFailure(op, "grids have two dimensions");
     rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(
         op, rewriter.getIndexType(), id);
     return success();
@@ -146,17 +170,18 @@ struct ConvertTileToNVVM
       return signalPassFailure();
     }
     declareSharedMemory(kernels);
+    setIndexWidth(kernels);
 
     TypeConverter converter;
     populateTypeConversions(converter);
-    // A kernel's indices are passed as i64.
+    // A kernel's indices are passed as i32.
     converter.addSourceMaterialization([](OpBuilder &b, IndexType type,
                                           ValueRange values, Location loc) {
       return arith::IndexCastOp::create(b, loc, type, values).getResult();
     });
     RewritePatternSet patterns(&getContext());
-    patterns.add<ConvertKernel, ConvertReturn, ConvertBlockId>(converter,
-                                                               &getContext());
+    patterns.add<ConvertKernel>(converter, &getContext(), target.getInfo());
+    patterns.add<ConvertReturn, ConvertBlockId>(converter, &getContext());
     populateElementwisePatterns(converter, patterns);
     populateMatrixPatterns(converter, target.getInfo(), patterns);
     populateDeviceMemoryPatterns(converter, patterns);
@@ -178,7 +203,35 @@ struct ConvertTileToNVVM
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          legal);
     if (failed(applyFullConversion(kernels, legal, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    kernels.walk(sinkRoundings);
+  }
+
+  /// Moves what rounds pairs of registers to its first use: the assembler keeps
+  /// much of this order, and a state of many pairs need not be there twice.
+  static void sinkRoundings(Block *block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block))) {
+      if (!isa<arith::TruncFOp, vector::FromElementsOp>(op))
+        continue;
+      Operation *first = nullptr;
+      for (Operation *user : op.getUsers()) {
+        Operation *ancestor = block->findAncestorOpInBlock(*user);
+        if (!first || ancestor->isBeforeInBlock(first))
+          first = ancestor;
+      }
+      if (first)
+        op.moveBefore(first);
+    }
+  }
+
+  /// Counts of tokens and the like have 32 bits in a kernel, which saves registers
+  /// for states; addresses have 64.
+  static void setIndexWidth(gpu::GPUModuleOp kernels) {
+    MLIRContext *context = kernels.getContext();
+    Attribute width = IntegerAttr::get(IntegerType::get(context, 32), 32);
+    auto index = DataLayoutEntryAttr::get(IndexType::get(context), width);
+    kernels->setAttr(DLTIDialect::kDataLayoutAttrName,
+                     DataLayoutSpecAttr::get(context, {index}));
   }
 
   static void declareSharedMemory(gpu::GPUModuleOp kernels) {

@@ -38,6 +38,15 @@ struct View {
     return arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, numRows);
   }
 
+  /// How many rows of a tile of `tileRows` rows from `row` on are in the view, as
+  /// an i32; none where `row` is negative.
+  Value countRows(Emitter &e, Value row, int64_t tileRows) const {
+    Value rest = arith::MinUIOp::create(
+        e, arith::SubIOp::create(e, numRows, row), e.i64(tileRows));
+    Value count = arith::SelectOp::create(e, contains(e, row), rest, e.i64(0));
+    return arith::TruncIOp::create(e, e.getI32Type(), count);
+  }
+
   Value pointer, stride, numRows;
   MemRefType type;
 };

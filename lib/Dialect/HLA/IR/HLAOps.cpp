@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "hla/Dialect/HLA/IR/EnumFormat.h"
 #include "hla/Dialect/HLA/IR/HLA.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -275,17 +276,19 @@ LogicalResult FusedScanOp::verify() {
     return emitOpError("expected at least one input (its tokens are walked), "
                        "but got none");
 
-  // fused_scan-C1, fused_scan-C2
-  Type first = getInputs().front().getType();
+  // fused_scan-C1, fused_scan-C2: any two agree, where one says little too.
+  SmallVector<std::pair<std::string, Type>> sequences;
   auto verifyAll = [&](StringRef name, OperandRange operands) -> LogicalResult {
     for (auto [i, operand] : llvm::enumerate(operands)) {
       Type type = operand.getType();
-      Twine operandName = name + Twine(i);
-      std::string label = operandName.str();
-      if (failed(verifySequence(*this, label, type)) ||
-          failed(verifySameDims(*this, label, type, "input #0", first, 3,
-                                "one loop walks all")))
+      std::string label = (name + Twine(i)).str();
+      if (failed(verifySequence(*this, label, type)))
         return failure();
+      for (auto &[otherLabel, other] : sequences)
+        if (failed(verifySameDims(*this, label, type, otherLabel, other, 3,
+                                  "one loop walks all")))
+          return failure();
+      sequences.emplace_back(label, type);
     }
     return success();
   };
@@ -325,7 +328,7 @@ LogicalResult FusedScanOp::verify() {
                            << argument.getType();
 
   // fused_scan-C5
-  auto sequence = cast<ShapedType>(first);
+  auto sequence = cast<ShapedType>(getInputs().front().getType());
   auto carry = getCarries().begin();
   auto final = getFinalOutputs().begin();
   for (auto [i, argument] : llvm::enumerate(getStateArguments())) {

@@ -63,6 +63,11 @@ static FailureOr<Destinations> assignDestinations(func::FuncOp function) {
     return function.emitOpError("expected one block (kernels have no control "
                                 "flow around them), but got several");
   Block &body = function.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    if (isa<UnrankedTensorType>(argument.getType()))
+      return function.emitOpError()
+             << "expected arguments to be ranked, but argument #"
+             << argument.getArgNumber() << " is " << argument.getType();
   Destinations destinations;
   for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
@@ -126,6 +131,11 @@ struct Bufferize : hla::impl::HLABufferizeBase<Bufferize> {
     for (auto function : module.getOps<func::FuncOp>()) {
       if (!function.isPublic() || function.isDeclaration())
         continue;
+      if (!SymbolTable::symbolKnownUseEmpty(function, module)) {
+        function.emitOpError("expected public functions not to be called (their "
+                             "results become arguments), but this one is");
+        return signalPassFailure();
+      }
       FailureOr<Destinations> destinations = assignDestinations(function);
       if (failed(destinations))
         return signalPassFailure();

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -93,16 +94,18 @@ void ExtentClasses::addConstraints(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](SecondOrderOp op) {
         addHeads(op.getLayout(),
-                 {op.getQuery(), op.getKey(), op.getValue(), op.getOutput()}, {});
+                 {op.getQuery(), op.getKey(), op.getValue(), op.getOutput()},
+                 {});
       })
       .Case([&](ScanOp op) {
         SmallVector<Value> states;
         for (Value state : {Value(op.getCarry()), op.getFinalInit()})
           if (state)
             states.push_back(state);
-        addHeads(op.getLayout(),
-                 {op.getQuery(), op.getKey(), op.getValue(), op.getOutputs()[0]},
-                 states);
+        addHeads(
+            op.getLayout(),
+            {op.getQuery(), op.getKey(), op.getValue(), op.getOutputs()[0]},
+            states);
       })
       .Case([&](FusedScanOp op) {
         SmallVector<Value> sequences(op.getInputs());
@@ -118,7 +121,8 @@ void ExtentClasses::addConstraints(Operation *op) {
         for (auto [i, size] : llvm::enumerate(op.getType().getShape())) {
           if (!ShapedType::isDynamic(size))
             continue;
-          auto dim = op.getDynamicSizes()[dynamic++].getDefiningOp<tensor::DimOp>();
+          auto dim =
+              op.getDynamicSizes()[dynamic++].getDefiningOp<tensor::DimOp>();
           if (std::optional<int64_t> index =
                   dim ? dim.getConstantIndex() : std::nullopt;
               index && isa<RankedTensorType>(dim.getSource().getType()))
@@ -180,8 +184,8 @@ static BlockArgument findDestination(Value value) {
   return isWritten ? cast<BlockArgument>(value) : BlockArgument();
 }
 
-/// Whether the content of `argument` matters. The destinations of hla operations
-/// are only written.
+/// Whether the content of `argument` matters. The destinations of hla
+/// operations are only written.
 static bool isRead(BlockArgument argument) {
   return llvm::any_of(argument.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -203,13 +207,14 @@ static FailureOr<ABIArgument> makeArgument(func::FuncOp function,
   argument.name = name ? name.str() : fallback.str();
   argument.role = role;
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (type)
-    argument.elementType = dyn_cast<FloatType>(type.getElementType());
+  if (type && isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(
+                  type.getElementType()))
+    argument.elementType = cast<FloatType>(type.getElementType());
   if (!argument.elementType || type.getRank() == 0)
     return function.emitError("expected '")
            << argument.name
-           << "' to be a ranked tensor of floats (entry functions take "
-              "sequences and states), but got "
+           << "' to be a ranked tensor of bf16, f16, f32 or f64 (entry "
+              "functions take sequences and states), but got "
            << value.getType();
   FailureOr<SmallVector<ABIDim>> dims = extents.getDims(value);
   if (failed(dims))
@@ -243,13 +248,20 @@ FailureOr<EntryABI> hla::getEntryABI(func::FuncOp function) {
   }
 
   ExtentClasses extents(function);
+  llvm::StringSet<> names;
   auto append = [&](Value value, ABIRole role, Attribute name,
                     const Twine &fallback) -> LogicalResult {
     FailureOr<ABIArgument> argument =
         makeArgument(function, extents, value, role, name, fallback);
-    if (succeeded(argument))
-      abi.arguments.push_back(std::move(*argument));
-    return argument;
+    if (failed(argument))
+      return failure();
+    if (!names.insert(argument->name).second)
+      return function.emitError(
+                 "expected the names of arguments and results to "
+                 "differ, but got '")
+             << argument->name << "' twice";
+    abi.arguments.push_back(std::move(*argument));
+    return success();
   };
   for (BlockArgument argument : body.getArguments()) {
     unsigned i = argument.getArgNumber();

@@ -17,6 +17,13 @@ using namespace mlir::hla;
 /// scores and of one product, operands on their way, and addresses.
 static constexpr int64_t kWorkingRegisters = 112;
 
+/// Whether `warps` warps can share a tile in pieces of 16×8: as many as there are
+/// rows of pieces take rows, the others columns.
+static bool isShared(int64_t rows, int64_t cols, int64_t warps) {
+  const int64_t rowWarps = std::clamp<int64_t>(rows / 16, 1, warps);
+  return cols % (8 * (warps / rowWarps)) == 0;
+}
+
 /// A head dimension that the fragments of a GPU's tensor cores divide.
 static bool isGPUHeadDim(int64_t dim) {
   return dim == 32 || dim == 64 || dim == 128;
@@ -31,6 +38,14 @@ static Precision getPrecisionOf(Type elementType) {
 }
 
 LogicalResult ScheduleModel::verifyGPUOperation() {
+  if (op.getNumStates() == 0)
+    return op.emitOpError("expected a state (a kernel's warps are shared out by "
+                          "states), but got none");
+  for (BlockArgument state : op.getStateArguments())
+    if (Type type = getElementTypeOrSelf(state); type.isF64())
+      return op.emitOpError() << "expected states of f32 on " << target.arch
+                              << " (its tensor cores add up in f32), but got "
+                              << state.getType();
   Type expected = getElementTypeOrSelf(op.getInputs().front());
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     Type type = getElementTypeOrSelf(input);
@@ -73,6 +88,14 @@ int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
     total += chunk * chunk * bytes;
     if (llvm::any_of(step.getRow().getUsers(), llvm::IsaPred<StepOp>))
       total += rowBytes(step.getRow().getType());
+    // Rows that are scaled are written again.
+    if (step.getDecay().convertToDouble() != 1.0)
+      total += std::max(rowBytes(step.getKey().getType()),
+                        rowBytes(step.getValue().getType()));
+    // A state is an operand in registers if every warp has columns of its own.
+    ArrayRef<int64_t> state = step.getState().getType().getShape();
+    if (state[1] < 16 * schedule.getWarps())
+      total += state[0] * state[1] * bytes;
   }
   return total;
 }
@@ -94,6 +117,22 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
     return op.emitOpError()
            << "expected the schedule's precision to be that of the inputs on "
            << target.arch << ", but got " << schedule;
+  auto verifyShared = [&](StringRef what, int64_t rows,
+                          int64_t cols) -> LogicalResult {
+    if (isShared(rows, cols, schedule.getWarps()))
+      return success();
+    return op.emitOpError()
+           << "expected a schedule whose warps can share " << what << " of "
+           << rows << "x" << cols << " (in pieces of 16x8), but got "
+           << schedule;
+  };
+  if (failed(verifyShared("scores", schedule.getChunk(), schedule.getChunk())))
+    return failure();
+  for (BlockArgument state : op.getStateArguments()) {
+    ArrayRef<int64_t> shape = cast<ShapedType>(state.getType()).getShape();
+    if (failed(verifyShared("a state", shape[0], shape[1])))
+      return failure();
+  }
   if (int64_t shared = getSharedMemory(schedule);
       shared > target.sharedMemoryPerBlock)
     return op.emitOpError()
@@ -126,7 +165,7 @@ FailureOr<ScheduleAttr> ScheduleModel::getDefault() {
     bool isF64 = llvm::any_of(op.getOperands(), [](Value operand) {
       return getElementTypeOrSelf(operand).isF64();
     });
-    return ScheduleAttr::get(op.getContext(), /*chunk=*/64, /*warps=*/1,
+    return ScheduleAttr::get(op.getContext(), /*chunk=*/16, /*warps=*/1,
                              /*stages=*/1,
                              isF64 ? Precision::F64 : Precision::F32);
   }
@@ -139,17 +178,12 @@ FailureOr<ScheduleAttr> ScheduleModel::getDefault() {
     for (int64_t size : cast<ShapedType>(state.getType()).getShape())
       dim = std::max(dim, size);
   const int64_t warps = dim / 16;
-  ScheduleAttr schedule = get(64, warps, 2);
-  for (int64_t chunk : {64, 32, 16})
-    for (int64_t stages : {2, 1}) {
-      schedule = get(chunk, warps, stages);
-      if (getSharedMemory(schedule) <= target.sharedMemoryPerBlock) {
-        if (failed(verify(schedule)))
-          return failure();
-        return schedule;
-      }
-    }
-  // Nothing fits: the smallest says by how much.
+  // With 32 tokens a chunk, products leave the states their registers on every
+  // target, and two stages fit everywhere; benchmarks/README.md has the times of
+  // others.
+  ScheduleAttr schedule = get(/*chunk=*/32, warps, /*stages=*/2);
+  if (getSharedMemory(schedule) > target.sharedMemoryPerBlock)
+    schedule = get(/*chunk=*/32, warps, /*stages=*/1);
   if (failed(verify(schedule)))
     return failure();
   return schedule;

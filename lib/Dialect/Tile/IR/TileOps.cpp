@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "hla/Dialect/HLA/IR/EnumFormat.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -87,9 +89,10 @@ void LaunchOp::print(OpAsmPrinter &p) {
   p << " (" << getBatch() << ", " << getHead() << ") in (" << getBatches()
     << ", " << getHeads() << ") schedule(";
   p.printStrippedAttrOrType(getSchedule());
-  p << ") ";
+  p << ")";
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                      {getScheduleAttrName()});
+  p << ' ';
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                 /*printBlockTerminators=*/true);
 }
@@ -152,6 +155,13 @@ LogicalResult DotOp::verify() {
                             "got "
                          << acc;
   return success();
+}
+
+OpFoldResult DotOp::fold(FoldAdaptor) {
+  if (matchPattern(getLhs(), m_AnyZeroFloat()) ||
+      matchPattern(getRhs(), m_AnyZeroFloat()))
+    return getAcc();
+  return {};
 }
 
 LogicalResult CausalOp::verify() {

@@ -102,7 +102,7 @@ private:
 
 FragAttr LayoutAssigner::getFragFor(RankedTensorType type, bool transposed) {
   int64_t rows = type.getDimSize(transposed ? 1 : 0);
-  int64_t rowWarps = std::min(warps, rows / 16);
+  int64_t rowWarps = std::clamp<int64_t>(rows / 16, 1, warps);
   return FragAttr::get(b.getContext(), rowWarps, warps / rowWarps, transposed);
 }
 
@@ -272,6 +272,8 @@ struct AssignLayouts
       return;
     if (failed(LayoutAssigner(kernel, schedule.getWarps()).run()))
       return signalPassFailure();
+    if (failed(verifyFragments(kernel)))
+      return signalPassFailure();
     // Tiles are 16-bit in shared memory, so a wider one has no way between two
     // fragments.
     WalkResult result = kernel.walk([](ConvertLayoutOp convert) {
@@ -284,6 +286,22 @@ struct AssignLayouts
     });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+  /// Fails if warps cannot share a tile: it is too small, or its size odd.
+  static LogicalResult verifyFragments(gpu::GPUFuncOp kernel) {
+    WalkResult result = kernel.walk([](Operation *op) {
+      for (Value value : op->getResults()) {
+        RankedTensorType type = getTileType(value);
+        FragAttr frag = type ? getFrag(value) : FragAttr();
+        if (frag && failed(frag.verifyEncoding(
+                        type.getShape(), type.getElementType(),
+                        [&] { return op->emitOpError(); })))
+          return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
   }
 };
 

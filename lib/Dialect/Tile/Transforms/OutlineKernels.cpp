@@ -51,6 +51,14 @@ struct OutlineKernels
     module.walk([&](LaunchOp launch) { launches.push_back(launch); });
     if (launches.empty())
       return;
+    auto target =
+        module->getAttrOfType<TargetAttr>(TargetAttr::kModuleAttrName);
+    if (target && !target.getInfo().isGPU) {
+      module.emitError("expected a GPU as the module's target (its kernels are "
+                       "outlined), but got ")
+          << target;
+      return signalPassFailure();
+    }
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(&getContext()));
     SymbolTable symbols(module);
@@ -87,12 +95,10 @@ struct OutlineKernels
 
     Block &body = kernel.getBody().front();
     b.setInsertionPointToStart(&body);
-    // captured ends with the number of heads.
-    Value heads = kernel.getArguments().back();
-    Value block = gpu::BlockIdOp::create(b, gpu::Dimension::x);
     IRMapping mapping;
-    mapping.map(launch.getBatch(), arith::DivUIOp::create(b, block, heads));
-    mapping.map(launch.getHead(), arith::RemUIOp::create(b, block, heads));
+    mapping.map(launch.getBatch(),
+                gpu::BlockIdOp::create(b, gpu::Dimension::x));
+    mapping.map(launch.getHead(), gpu::BlockIdOp::create(b, gpu::Dimension::y));
     mapping.map(captured, kernel.getArguments());
     for (Operation &op : launch.getBody().front().without_terminator())
       b.clone(op, mapping);
@@ -104,8 +110,6 @@ struct OutlineKernels
     sinkConstants(launch);
     SetVector<Value> captured;
     getUsedValuesDefinedAbove(launch.getBody(), captured);
-    captured.remove(launch.getHeads());
-    captured.insert(launch.getHeads());
     gpu::GPUFuncOp kernel =
         createKernel(launch, captured.getArrayRef(), symbols);
 
@@ -113,10 +117,11 @@ struct OutlineKernels
     Value one = arith::ConstantIndexOp::create(b, 1);
     Value threads = arith::ConstantIndexOp::create(
         b, 32 * launch.getSchedule().getWarps());
-    Value blocks =
-        arith::MulIOp::create(b, launch.getBatches(), launch.getHeads());
-    gpu::LaunchFuncOp::create(b, kernel, gpu::KernelDim3{blocks, one, one},
-                              gpu::KernelDim3{threads, one, one},
+    // Batches, of which there may be more, where a grid may be larger.
+    gpu::LaunchFuncOp::create(
+        b, kernel,
+        gpu::KernelDim3{launch.getBatches(), launch.getHeads(), one},
+        gpu::KernelDim3{threads, one, one},
                               /*dynamicSharedMemorySize=*/Value(),
                               captured.getArrayRef());
     launch.erase();

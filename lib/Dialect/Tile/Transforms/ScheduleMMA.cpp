@@ -35,7 +35,7 @@ namespace {
 class BufferAllocator {
 public:
   explicit BufferAllocator(gpu::GPUFuncOp kernel)
-      : b(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
+      : block(kernel.getBody().front()) {}
 
   /// A ring of buffers for a tile of a type in shared memory.
   Value allocate(Location loc, RankedTensorType tile, int64_t slots) {
@@ -44,15 +44,18 @@ public:
     auto type = MemRefType::get(shape, tile.getElementType(),
                                 MemRefLayoutAttrInterface(),
                                 tile.getEncoding());
-    auto alloc =
-        AllocOp::create(b, loc, type, b.getI64IntegerAttr(bytes));
-    bytes += alloc.getBytes();
-    return alloc;
+    OpBuilder b = OpBuilder::atBlockBegin(&block);
+    if (last)
+      b.setInsertionPointAfter(last);
+    last = AllocOp::create(b, loc, type, b.getI64IntegerAttr(bytes));
+    bytes += last.getBytes();
+    return last;
   }
   int64_t getBytes() const { return bytes; }
 
 private:
-  OpBuilder b;
+  Block &block;
+  AllocOp last;
   int64_t bytes = 0;
 };
 
@@ -79,8 +82,10 @@ public:
   void run();
 
 private:
-  /// Begins the copies for the iteration `iv`, into its slots, and commits them.
-  void copy(ImplicitLocOpBuilder &b, Value iv);
+  /// Begins the copies for the iteration `distance` after that of `iv`, into its
+  /// slots, and commits them.
+  void copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance);
+  /// The slot of an iteration: its number modulo the stages.
   Value slotIndex(ImplicitLocOpBuilder &b, Value iv);
 
   scf::ForOp loop;
@@ -95,11 +100,18 @@ private:
 Value LoopPipeliner::slotIndex(ImplicitLocOpBuilder &b, Value iv) {
   if (stages == 1)
     return arith::ConstantIndexOp::create(b, 0);
-  return arith::RemUIOp::create(b, iv,
+  Value iteration = arith::DivUIOp::create(
+      b, arith::SubIOp::create(b, iv, loop.getLowerBound()), loop.getStep());
+  return arith::RemUIOp::create(b, iteration,
                                 arith::ConstantIndexOp::create(b, stages));
 }
 
-void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv) {
+void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance) {
+  if (distance > 0)
+    iv = arith::AddIOp::create(
+        b, iv,
+        arith::MulIOp::create(b, loop.getStep(),
+                              arith::ConstantIndexOp::create(b, distance)));
   // What the loads' rows are computed from, for that iteration.
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iv);
@@ -121,6 +133,35 @@ void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv) {
   CopyCommitOp::create(b);
 }
 
+/// Replaces a tile in shared memory by its buffer, and conversions of it into
+/// fragments by reads.
+static void replaceByBuffer(Value tile, Value buffer) {
+  for (OpOperand &use : llvm::make_early_inc_range(tile.getUses())) {
+    auto convert = dyn_cast<ConvertLayoutOp>(use.getOwner());
+    if (!convert) {
+      use.set(buffer);
+      continue;
+    }
+    OpBuilder b(convert);
+    convert.replaceAllUsesWith(
+        ReadOp::create(b, convert.getLoc(), convert.getType(), buffer)
+            .getResult());
+    convert.erase();
+  }
+}
+
+/// Whether an operation, or one inside of it, has a buffer as an operand.
+static bool readsBuffer(Operation &op) {
+  return op.walk([](Operation *inner) {
+             bool reads = !isa<SlotOp, CopyAsyncOp>(inner) &&
+                          llvm::any_of(inner->getOperands(), [](Value operand) {
+                            return operand.getDefiningOp<SlotOp>();
+                          });
+             return reads ? WalkResult::interrupt() : WalkResult::advance();
+           })
+      .wasInterrupted();
+}
+
 /// With s stages, iteration i begins the copies of iteration i+s-1, into the
 /// slots that iteration i-1 has read:
 ///
@@ -137,39 +178,56 @@ void LoopPipeliner::run() {
   const int64_t ahead = stages - 1;
 
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, value);
-  };
   for (int64_t i = 0; i < ahead; ++i)
-    copy(b, arith::AddIOp::create(b, loop.getLowerBound(), index(i)));
+    copy(b, loop.getLowerBound(), i);
 
   b.setInsertionPointToStart(loop.getBody());
   Value iv = loop.getInductionVar();
   if (ahead == 0) {
     BarrierOp::create(b);
-    copy(b, iv);
+    copy(b, iv, 0);
     CopyWaitOp::create(b, b.getI64IntegerAttr(0));
     BarrierOp::create(b);
   } else {
     CopyWaitOp::create(b, b.getI64IntegerAttr(ahead - 1));
     BarrierOp::create(b);
-    copy(b, arith::AddIOp::create(b, iv, index(ahead)));
+    copy(b, iv, ahead);
   }
   Value slot = slotIndex(b, iv);
-  for (auto [load, ring] : llvm::zip(loads, rings)) {
-    Value buffer = getSlot(b, load.getLoc(), ring, slot);
-    for (OpOperand &use : llvm::make_early_inc_range(load.getTile().getUses())) {
-      if (auto convert = dyn_cast<ConvertLayoutOp>(use.getOwner())) {
-        OpBuilder nested(convert);
-        convert.replaceAllUsesWith(
-            ReadOp::create(nested, convert.getLoc(), convert.getType(), buffer)
-                .getResult());
-        convert.erase();
-      } else {
-        use.set(buffer);
-      }
-    }
+  SmallVector<Value> buffers;
+  for (auto [load, ring] : llvm::zip(loads, rings))
+    buffers.push_back(getSlot(b, load.getLoc(), ring, slot));
+  for (auto [load, buffer] : llvm::zip(loads, buffers)) {
+    replaceByBuffer(load.getTile(), buffer);
     load.erase();
+  }
+}
+
+/// Loads outside of any loop: those of a sequence that is known to be one chunk.
+/// All are begun where they stand, and waited for where the first is needed.
+static void copyOnce(Block &block, BufferAllocator &allocator) {
+  llvm::SmallDenseSet<Operation *> copies;
+  for (LoadOp load : llvm::to_vector(block.getOps<LoadOp>())) {
+    if (!getSmem(load.getTile()))
+      continue;
+    ImplicitLocOpBuilder b(load.getLoc(), load);
+    Value ring = allocator.allocate(b.getLoc(), load.getTile().getType(), 1);
+    Value buffer =
+        getSlot(b, b.getLoc(), ring, arith::ConstantIndexOp::create(b, 0));
+    copies.insert(CopyAsyncOp::create(b, load.getView(), load.getRow(), buffer));
+    replaceByBuffer(load.getTile(), buffer);
+    load.erase();
+  }
+  bool isPending = false;
+  for (Operation &op : block) {
+    isPending |= copies.contains(&op);
+    if (!isPending || !readsBuffer(op))
+      continue;
+    ImplicitLocOpBuilder b(op.getLoc(), &op);
+    CopyCommitOp::create(b);
+    CopyWaitOp::create(b, b.getI64IntegerAttr(0));
+    BarrierOp::create(b);
+    isPending = false;
   }
 }
 
@@ -275,11 +333,12 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
     kernel.walk([&](scf::ForOp loop) {
       LoopPipeliner(loop, schedule.getStages(), allocator).run();
     });
+    copyOnce(kernel.getBody().front(), allocator);
     WalkResult loads = kernel.walk([](LoadOp load) {
       if (!getSmem(load.getTile()))
         return WalkResult::advance();
       load.emitOpError("expected loads into shared memory in a loop over "
-                       "chunks (copies run ahead of it), but got one outside");
+                       "chunks, or in the kernel's block, but got one elsewhere");
       return WalkResult::interrupt();
     });
     if (loads.wasInterrupted())

@@ -27,7 +27,7 @@ def HLA_HeadLayoutAttr : EnumAttr<HLA_Dialect, HLA_HeadLayoutEnum, "layout"> {
     All sequences of one operation have the same layout; states are always
     `[B,H,d,dv]`.
   }];
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def HLA_SecondOrderVariantEnum : I32Enum<"SecondOrderVariant",
@@ -45,7 +45,7 @@ def HLA_SecondOrderVariantAttr : EnumAttr<HLA_Dialect,
     the wrong order reaches the output. `prefix` is `q_tᵀ S_t C_t` (equation 3.1
     of the paper), without the mask's correction.
   }];
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def HLA_PrecisionEnum : I32Enum<"Precision",

@@ -92,7 +92,7 @@ def HLA_SecondOrderOp : HLA_StructuredOp<"second_order"> {
       HLA_Sequence:$output);
   let results = (outs HLA_Sequence:$result);
   let assemblyFormat = [{
-    (`variant` `(` $variant^ `)`)? (`layout` `(` $layout^ `)`)? attr-dict
+    (`variant` `(` custom<Enum>($variant)^ `)`)? (`layout` `(` custom<Enum>($layout)^ `)`)? attr-dict
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
     `outs` `(` $output `:` type($output) `)` `->` type($result)
   }];
@@ -162,7 +162,7 @@ def HLA_ScanOp : HLA_StructuredOp<"scan", [AttrSizedOperandSegments]> {
   let results = (outs Variadic<HLA_Sequence>:$results);
   let assemblyFormat = [{
     (`exclusive` $exclusive^)? (`reverse` $reverse^)?
-    (`decay` `(` $decay^ `)`)? (`layout` `(` $layout^ `)`)? attr-dict
+    (`decay` `(` $decay^ `)`)? (`layout` `(` custom<Enum>($layout)^ `)`)? attr-dict
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
     (`carry` `(` $carry^ `:` type($carry) `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` `->` type($results)
@@ -245,11 +245,11 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
   let results = (outs Variadic<HLA_Sequence>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    (`reverse` $reverse^)? (`layout` `(` $layout^ `)`)?
+    (`reverse` $reverse^)? (`layout` `(` custom<Enum>($layout)^ `)`)?
     (`schedule` `(` $schedule^ `)`)?
     `ins` `(` $inputs `:` type($inputs) `)`
     (`carries` `(` $carries^ `:` type($carries) `)`)?
-    `outs` `(` $outputs `:` type($outputs) `)`
+    (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     `carry_in` $carry_in `carry_out` $carry_out
     attr-dict-with-keyword $body (`->` type($results)^)?
   }];

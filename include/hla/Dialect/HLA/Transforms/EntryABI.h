@@ -17,9 +17,9 @@ namespace mlir::hla {
 struct ABIDim {
   /// The extent, or ShapedType::kDynamic.
   int64_t size;
-  /// The symbol of a dynamic extent: extents with one symbol are equal. `B`, `T`
-  /// and `H` for the batches, tokens and heads of hla operations, `B1`, …, where
-  /// several differ, `d0`, … for others.
+  /// The symbol of a dynamic extent: extents with one symbol are equal. `B`,
+  /// `T` and `H` for the batches, tokens and heads of hla operations, `B1`, …,
+  /// where several differ, `d0`, … for others.
   std::string symbol;
 
   bool isSymbol() const { return ShapedType::isDynamic(size); }
@@ -31,7 +31,7 @@ enum class ABIRole { Read, Write, ReadWrite };
 /// One argument of a compiled entry function.
 struct ABIArgument {
   /// The attribute `hla.name` of the argument or result, else `arg0`, …, or
-  /// `result0`, ….
+  /// `result0`, …; no two are the same.
   std::string name;
   ABIRole role;
   FloatType elementType;

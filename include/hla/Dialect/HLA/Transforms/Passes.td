@@ -76,6 +76,8 @@ def HLABufferize : Pass<"hla-bufferize", "::mlir::ModuleOp"> {
     Turns the tensors of functions into strided memrefs with contiguous rows,
     `strided<[?, ?, ?, 1]>`. Results that are not destinations passed as
     arguments become arguments, appended in order; the functions return nothing.
+    That is for public functions, which therefore may not be called; private ones
+    keep their results.
     Intermediate tensors become allocations.
 
     Example:

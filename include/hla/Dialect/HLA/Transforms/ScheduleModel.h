@@ -28,9 +28,10 @@ public:
   /// Emits an error at the operation if the target cannot hold `schedule`.
   LogicalResult verify(ScheduleAttr schedule);
 
-  /// Bytes of shared memory that a thread block needs: for every input `stages`
-  /// tiles of `chunk` rows; and one tile for each value that warps exchange:
-  /// scores, rows read by a later step, and outputs.
+  /// Bytes of shared memory that a thread block needs at most: for every input
+  /// `stages` tiles of `chunk` rows; and one tile for each value that warps
+  /// exchange: scores, rows read by a later step, rows scaled by a decay, states
+  /// that are no operands in registers, and outputs.
   int64_t getSharedMemory(ScheduleAttr schedule);
 
   /// 32-bit registers of a thread that hold states.

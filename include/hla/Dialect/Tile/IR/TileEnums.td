@@ -23,7 +23,7 @@ def HLATile_TriangleAttr : EnumAttr<HLATile_Dialect, HLATile_TriangleEnum,
                                     "triangle"> {
   let summary = "The part of a square tile that is kept";
   let description = [{`lower`: column ≤ row; `upper`: column ≥ row.}];
-  let assemblyFormat = "`` $value";
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def HLATile_OrderEnum : I32Enum<"Order",

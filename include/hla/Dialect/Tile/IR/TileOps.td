@@ -22,7 +22,9 @@ def HLATile_IsTile : CPred<
 def HLATile_Tile : ConfinedType<TensorRankOf<[BF16, F16, F32, F64], [2]>,
     [HLATile_IsTile], "static 2D tensor of bf16, f16, f32 or f64">;
 /// A matrix in device memory, with contiguous rows.
-def HLATile_View : StridedMemRefRankOf<[BF16, F16, F32, F64], [2]>;
+def HLATile_View : ConfinedType<StridedMemRefRankOf<[BF16, F16, F32, F64], [2]>,
+    [CPred<"::llvm::cast<::mlir::MemRefType>($_self).isLastDimUnitStride()">],
+    "2D memref of bf16, f16, f32 or f64 with contiguous rows">;
 /// A buffer in shared memory.
 def HLATile_Buffer : ConfinedType<MemRefRankOf<[BF16, F16], [2]>, [CPred<
     "::llvm::isa_and_nonnull<::mlir::hla::tile::SmemAttr>("
@@ -132,7 +134,7 @@ def HLATile_DotOp : HLATile_MaybeReadsOp<"dot", [
   let description = [{
     `result = acc + lhs · rhs`, with `lhs` or `rhs` transposed where
     `transpose_lhs` or `transpose_rhs` says so. Products are exact, sums are in
-    the element type of `acc`, in any order.
+    the element type of `acc`, in any order. A product with zeros is `acc`.
 
     Constraints:
 
@@ -155,6 +157,7 @@ def HLATile_DotOp : HLATile_MaybeReadsOp<"dot", [
     `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def HLATile_CausalOp : HLATile_Op<"causal", [
@@ -176,7 +179,7 @@ def HLATile_CausalOp : HLATile_Op<"causal", [
       DefaultValuedAttr<F64Attr, "1.0">:$decay, HLATile_Tile:$source);
   let results = (outs HLATile_Tile:$result);
   let assemblyFormat = [{
-    $triangle (`strict` $strict^)? (`decay` `(` $decay^ `)`)? $source attr-dict
+    custom<Enum>($triangle) (`strict` $strict^)? (`decay` `(` $decay^ `)`)? $source attr-dict
     `:` type($source)
   }];
   let hasVerifier = 1;

@@ -16,8 +16,9 @@ def HLATileOutlineKernels : Pass<"hla-tile-outline-kernels", "::mlir::ModuleOp">
   let description = [{
     Every `hla_tile.launch` becomes a `gpu.func`, in the `gpu.module` of its
     function's kernels, and a `gpu.launch_func` with one thread block a head:
-    block `i` is head `i mod H` of batch `i / H`. What the program uses from around it become arguments;
-    constants move along. The kernel keeps the schedule, as `hla_tile.schedule`.
+    block `i` is head `i mod H` of batch `i / H`. What the program uses from
+    around it becomes an argument; constants move along. The kernel keeps the
+    schedule, as `hla_tile.schedule`.
 
     Example:
 
@@ -60,6 +61,8 @@ def HLATileScheduleMMA : Pass<"hla-tile-schedule-mma", "::mlir::gpu::GPUFuncOp">
     - Loads of a chunk loop become copies into rings of `stages` buffers, begun
       `stages - 1` chunks ahead. One barrier at the head of the loop says both
       that a chunk has arrived and that the last one has been read.
+    - Loads outside of a loop, of a sequence that is known to be one chunk, are
+      begun where they stand and waited for at the first use.
     - What warps exchange has a buffer of its own; barriers separate writes from
       reads and reads from the next writes, and stand nowhere else.
 

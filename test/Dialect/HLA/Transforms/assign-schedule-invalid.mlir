@@ -1,0 +1,156 @@
+// What a GPU cannot hold.
+
+// RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_86 --split-input-file --verify-diagnostics
+// RUN: not hla-opt %s --hla-assign-schedule=target=sm_70 2>&1 | FileCheck %s --check-prefix=TARGET
+
+// TARGET: error: hla-assign-schedule: expected a known target (one of cpu, sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_120a), but got 'sm_70'
+
+// Head dimensions.
+func.func @d96(%q: tensor<?x?x?x96xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected head dimensions of 32, 64 or 128 on sm_86, but got 96 in 'tensor<?x?x?x96xbf16>'}}
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x96xbf16>, tensor<?x?x?x96xbf16>, tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16>
+  return %y : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+func.func @dv256(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x256xbf16>, %e: tensor<?x?x?x256xbf16>) -> tensor<?x?x?x256xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected head dimensions of 32, 64 or 128 on sm_86, but got 256 in 'tensor<?x?x?x256xbf16>'}}
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x256xbf16>) outs(%e : tensor<?x?x?x256xbf16>) -> tensor<?x?x?x256xbf16>
+  return %y : tensor<?x?x?x256xbf16>
+}
+
+// -----
+
+func.func @d1(%q: tensor<?x?x?x1xf16>, %v: tensor<?x?x?x32xf16>, %e: tensor<?x?x?x32xf16>) -> tensor<?x?x?x32xf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected head dimensions of 32, 64 or 128 on sm_86, but got 1 in 'tensor<?x?x?x1xf16>'}}
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x1xf16>, tensor<?x?x?x1xf16>, tensor<?x?x?x32xf16>) outs(%e : tensor<?x?x?x32xf16>) -> tensor<?x?x?x32xf16>
+  return %y : tensor<?x?x?x32xf16>
+}
+
+// -----
+
+// Element types.
+func.func @f32(%q: tensor<?x?x?x64xf32>, %v: tensor<?x?x?x64xf32>, %e: tensor<?x?x?x64xf32>) -> tensor<?x?x?x64xf32> {
+  // expected-error @+1 {{'hla.fused_scan' op expected input #0 to be bf16 or f16 on sm_86 (its tensor cores take 16-bit operands), but got 'tensor<?x?x?x64xf32>'}}
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>) outs(%e : tensor<?x?x?x64xf32>) -> tensor<?x?x?x64xf32>
+  return %y : tensor<?x?x?x64xf32>
+}
+
+// -----
+
+func.func @wide_value(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xf32>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected input #1 to be bf16 or f16 on sm_86 (its tensor cores take 16-bit operands), but got 'tensor<?x?x?x64xf32>'}}
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xf32>) outs(%e : tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16>
+  return %y : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+func.func @mixed(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected input #1 to have the element type of input #0, 'bf16' (a kernel has one operand type), but got 'tensor<?x?x?x64xf16>'}}
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xf16>) outs(%e : tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16>
+  return %y : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+// An f64 result makes the state f64.
+func.func @f64_result(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xf64>) -> tensor<?x?x?x64xf64> {
+  // expected-error @+1 {{'hla.fused_scan' op expected states of f32 on sm_86 (its tensor cores add up in f32), but got 'vector<64x64xf64>'}}
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xf64>) -> tensor<?x?x?x64xf64>
+  return %y : tensor<?x?x?x64xf64>
+}
+
+// -----
+
+// Nothing to share out among warps.
+func.func @no_state(%q: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected a state (a kernel's warps are shared out by states), but got none}}
+  %o = hla.fused_scan ins(%q : tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xbf16>) carry_in [] carry_out [] {
+  ^bb0(%a: vector<64xbf16>):
+    hla.yield %a : vector<64xbf16>
+  } -> tensor<?x?x?x64xbf16>
+  return %o : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+// A schedule of the program's own is verified.
+func.func @precision(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected the schedule's precision to be that of the inputs on sm_86, but got #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = f16>}}
+  %o = hla.fused_scan schedule(<chunk = 64, warps = 4, stages = 2, precision = f16>)
+      ins(%q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<64xbf16>, %b: vector<64xbf16>, %S: vector<64x64xf32>):
+    %S1, %y = hla.step ins(%a, %a, %b : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>
+    hla.yield %y, %S1 : vector<64xbf16>, vector<64x64xf32>
+  } -> tensor<?x?x?x64xbf16>
+  return %o : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+func.func @shared_memory(%q: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected a schedule that needs at most 101376 bytes of shared memory (sm_86 has no more for a thread block), but got #hla.schedule<chunk = 64, warps = 8, stages = 3, precision = bf16>, which needs 122880}}
+  %o = hla.fused_scan schedule(<chunk = 64, warps = 8, stages = 3, precision = bf16>)
+      ins(%q, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) outs(%e : tensor<?x?x?x128xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<128xbf16>, %b: vector<128xbf16>, %S: vector<128x128xf32>):
+    %S1, %y = hla.step ins(%a, %a, %b : vector<128xbf16>, vector<128xbf16>, vector<128xbf16>) state(%S : vector<128x128xf32>) -> vector<128xbf16>
+    hla.yield %y, %S1 : vector<128xbf16>, vector<128x128xf32>
+  } -> tensor<?x?x?x128xbf16>
+  return %o : tensor<?x?x?x128xbf16>
+}
+
+// -----
+
+func.func @registers(%q: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose states need at most 143 registers of a thread (sm_86 has 255, and products need 112), but got #hla.schedule<chunk = 32, warps = 2, stages = 1, precision = bf16>, which needs 256}}
+  %o = hla.fused_scan schedule(<chunk = 32, warps = 2, stages = 1, precision = bf16>)
+      ins(%q, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) outs(%e : tensor<?x?x?x128xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<128xbf16>, %b: vector<128xbf16>, %S: vector<128x128xf32>):
+    %S1, %y = hla.step ins(%a, %a, %b : vector<128xbf16>, vector<128xbf16>, vector<128xbf16>) state(%S : vector<128x128xf32>) -> vector<128xbf16>
+    hla.yield %y, %S1 : vector<128xbf16>, vector<128x128xf32>
+  } -> tensor<?x?x?x128xbf16>
+  return %o : tensor<?x?x?x128xbf16>
+}
+
+// -----
+
+// Sixteen warps have fewer registers each.
+func.func @registers_of_many_warps(%q: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose states need at most 16 registers of a thread (sm_86 has 128, and products need 112), but got #hla.schedule<chunk = 64, warps = 16, stages = 1, precision = bf16>, which needs 32}}
+  %o = hla.fused_scan schedule(<chunk = 64, warps = 16, stages = 1, precision = bf16>)
+      ins(%q, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) outs(%e : tensor<?x?x?x128xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<128xbf16>, %b: vector<128xbf16>, %S: vector<128x128xf32>):
+    %S1, %y = hla.step ins(%a, %a, %b : vector<128xbf16>, vector<128xbf16>, vector<128xbf16>) state(%S : vector<128x128xf32>) -> vector<128xbf16>
+    hla.yield %y, %S1 : vector<128xbf16>, vector<128x128xf32>
+  } -> tensor<?x?x?x128xbf16>
+  return %o : tensor<?x?x?x128xbf16>
+}
+
+// -----
+
+// 16x16 scores have two pieces of 16x8, for two warps.
+func.func @scores(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose warps can share scores of 16x16 (in pieces of 16x8), but got #hla.schedule<chunk = 16, warps = 4, stages = 2, precision = bf16>}}
+  %o = hla.fused_scan schedule(<chunk = 16, warps = 4, stages = 2, precision = bf16>)
+      ins(%q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<64xbf16>, %b: vector<64xbf16>, %S: vector<64x64xf32>):
+    %S1, %y = hla.step ins(%a, %a, %b : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>
+    hla.yield %y, %S1 : vector<64xbf16>, vector<64x64xf32>
+  } -> tensor<?x?x?x64xbf16>
+  return %o : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+func.func @state(%q: tensor<?x?x?x32xbf16>, %v: tensor<?x?x?x32xbf16>, %e: tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose warps can share a state of 32x32 (in pieces of 16x8), but got #hla.schedule<chunk = 64, warps = 16, stages = 2, precision = bf16>}}
+  %o = hla.fused_scan schedule(<chunk = 64, warps = 16, stages = 2, precision = bf16>)
+      ins(%q, %v : tensor<?x?x?x32xbf16>, tensor<?x?x?x32xbf16>) outs(%e : tensor<?x?x?x32xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<32xbf16>, %b: vector<32xbf16>, %S: vector<32x32xf32>):
+    %S1, %y = hla.step ins(%a, %a, %b : vector<32xbf16>, vector<32xbf16>, vector<32xbf16>) state(%S : vector<32x32xf32>) -> vector<32xbf16>
+    hla.yield %y, %S1 : vector<32xbf16>, vector<32x32xf32>
+  } -> tensor<?x?x?x32xbf16>
+  return %o : tensor<?x?x?x32xbf16>
+}

@@ -1,0 +1,188 @@
+// One case for each constraint of the program's operations. Layouts and scheduled
+// operations are in invalid-layouts.mlir.
+
+// RUN: hla-opt %s --split-input-file --verify-diagnostics
+
+func.func @launch_indices(%B: index) {
+  // expected-error @+1 {{expected two indices and two bounds (batch and head), but got 1 and 2}}
+  hla_tile.launch (%b) in (%B, %B) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
+  }
+  return
+}
+
+// -----
+
+func.func @launch_bounds(%B: index) {
+  // expected-error @+1 {{expected two indices and two bounds (batch and head), but got 2 and 3}}
+  hla_tile.launch (%b, %h) in (%B, %B, %B) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
+  }
+  return
+}
+
+// -----
+
+func.func @launch_schedule(%B: index) {
+  // expected-error @+1 {{expected chunk to be a power of two from 16 to 256 (scores are cut into 16x16 pieces), but got 63}}
+  hla_tile.launch (%b, %h) in (%B, %B) schedule(<chunk = 63, warps = 4, stages = 2, precision = bf16>) {
+  }
+  return
+}
+
+// -----
+
+func.func @launch_no_schedule(%B: index) {
+  // expected-error @+1 {{expected 'schedule'}}
+  hla_tile.launch (%b, %h) in (%B, %B) {
+  }
+  return
+}
+
+// -----
+
+func.func @launch_arguments(%B: index) {
+  // expected-error @+1 {{'hla_tile.launch' op expected the region to have two index arguments (batch and head), but got 'index', 'i32'}}
+  "hla_tile.launch"(%B, %B) <{schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>}> ({
+  ^bb0(%b: index, %h: i32):
+    hla_tile.return
+  }) : (index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @return() {
+  // expected-error @+1 {{'hla_tile.return' op expects parent op 'hla_tile.launch'}}
+  hla_tile.return
+}
+
+// -----
+
+// load-C1
+func.func @load(%v: memref<?x64xbf16, strided<[?, 1], offset: ?>>, %r: index) {
+  // expected-error @+1 {{'hla_tile.load' op expected the tile to have the element type of the view, 'bf16', but got 'tensor<64x64xf32>'}}
+  %t = hla_tile.load %v[%r] : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+// Tiles are static matrices.
+func.func @load_dynamic(%v: memref<?x64xbf16, strided<[?, 1], offset: ?>>, %r: index) {
+  // expected-error @+1 {{'hla_tile.load' op result #0 must be static 2D tensor of bf16, f16, f32 or f64, but got 'tensor<?x64xbf16>'}}
+  %t = hla_tile.load %v[%r] : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> tensor<?x64xbf16>
+  return
+}
+
+// -----
+
+func.func @load_rank(%v: memref<?x?x64xbf16>, %r: index) {
+  // expected-error @+1 {{'hla_tile.load' op operand #0 must be 2D memref of bf16, f16, f32 or f64 with contiguous rows, but got 'memref<?x?x64xbf16>'}}
+  %t = hla_tile.load %v[%r] : memref<?x?x64xbf16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @load_strided(%v: memref<?x64xbf16, strided<[?, 2], offset: ?>>, %r: index) {
+  // expected-error @+1 {{'hla_tile.load' op operand #0 must be 2D memref of bf16, f16, f32 or f64 with contiguous rows, but got 'memref<?x64xbf16, strided<[?, 2], offset: ?>>'}}
+  %t = hla_tile.load %v[%r] : memref<?x64xbf16, strided<[?, 2], offset: ?>> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+// store-C1
+func.func @store(%v: memref<?x64xbf16, strided<[?, 1], offset: ?>>, %r: index, %t: tensor<64x64xf16>) {
+  // expected-error @+1 {{'hla_tile.store' op expected the tile to have the element type of the view, 'bf16', but got 'tensor<64x64xf16>'}}
+  hla_tile.store %t, %v[%r] : tensor<64x64xf16>, memref<?x64xbf16, strided<[?, 1], offset: ?>>
+  return
+}
+
+// -----
+
+// dot-C1
+func.func @dot_depth(%a: tensor<64x32xbf16>, %c: tensor<64x64xf32>) {
+  // expected-error @+1 {{'hla_tile.dot' op expected rhs to have 32 rows (the columns of lhs), but got 64}}
+  %d = hla_tile.dot %a, %a, %c : tensor<64x32xbf16>, tensor<64x32xbf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+// dot-C1: operands count as they are transposed.
+func.func @dot_transposed(%a: tensor<64x32xbf16>, %c: tensor<64x64xf32>) {
+  // expected-error @+1 {{'hla_tile.dot' op expected acc to be 32x32 (rows of lhs, columns of rhs), but got 64x64}}
+  %d = hla_tile.dot %a, %a, %c transpose_lhs : tensor<64x32xbf16>, tensor<64x32xbf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+// dot-C2
+func.func @dot_operands(%a: tensor<64x64xbf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf32>) {
+  // expected-error @+1 {{'hla_tile.dot' op expected rhs to have the element type of lhs, 'bf16', but got 'tensor<64x64xf16>'}}
+  %d = hla_tile.dot %a, %b, %c : tensor<64x64xbf16>, tensor<64x64xf16> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+// dot-C3
+func.func @dot_acc(%a: tensor<64x64xbf16>, %c: tensor<64x64xbf16>) {
+  // expected-error @+1 {{'hla_tile.dot' op expected acc to have element type f32 (f64 where the operands have it, else f32), but got 'bf16'}}
+  %d = hla_tile.dot %a, %a, %c : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
+// dot-C3
+func.func @dot_acc_f64(%a: tensor<64x64xf64>, %c: tensor<64x64xf32>) {
+  // expected-error @+1 {{'hla_tile.dot' op expected acc to have element type f64 (f64 where the operands have it, else f32), but got 'f32'}}
+  %d = hla_tile.dot %a, %a, %c : tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
+// causal-C1
+func.func @causal_square(%x: tensor<64x32xf32>) {
+  // expected-error @+1 {{'hla_tile.causal' op expected a square tile (scores of a chunk against itself), but got 'tensor<64x32xf32>'}}
+  %y = hla_tile.causal lower %x : tensor<64x32xf32>
+  return
+}
+
+// -----
+
+// causal-C2
+func.func @causal_decay(%x: tensor<64x64xf32>) {
+  // expected-error @+1 {{'hla_tile.causal' op expected decay to be in (0, 1], but got 2.0}}
+  %y = hla_tile.causal lower decay(2.0) %x : tensor<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @causal_triangle(%x: tensor<64x64xf32>) {
+  // expected-error @+1 {{expected one of [lower, upper] for the part of a square tile that is kept, got: diagonal}}
+  %y = hla_tile.causal diagonal %x : tensor<64x64xf32>
+  return
+}
+
+// -----
+
+// decay-C1
+func.func @decay(%x: tensor<64x64xf32>, %i: index) {
+  // expected-error @+1 {{'hla_tile.decay' op expected decay to be in (0, 1], but got 0.0}}
+  %y = hla_tile.decay 0.0 %x[%i] step 1 : tensor<64x64xf32>
+  return
+}
+
+// -----
+
+// decay-C2
+func.func @decay_step(%x: tensor<64x64xf32>, %i: index) {
+  // expected-error @+1 {{'hla_tile.decay' op expected step to be -1, 0 or 1, but got 2}}
+  %y = hla_tile.decay 0.5 %x[%i] step 2 : tensor<64x64xf32>
+  return
+}

@@ -1,0 +1,135 @@
+// Every operation, attribute and option, in its own and in the generic form: what
+// is printed is parsed to the same again.
+
+// RUN: hla-opt %s | FileCheck %s
+// RUN: hla-opt %s | hla-opt | FileCheck %s
+// RUN: hla-opt %s --mlir-print-op-generic | hla-opt | FileCheck %s
+// RUN: hla-opt %s --emit-bytecode | hla-opt | FileCheck %s
+
+!View = memref<?x64xbf16, strided<[?, 1], offset: ?>>
+!Tile = tensor<64x64xbf16>
+!Frag = tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
+!Buffer = memref<64x64xbf16, #hla_tile.smem<order = row>>
+!Ring = memref<2x64x64xbf16, #hla_tile.smem<order = row>>
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func @launch
+// CHECK-SAME:    %[[B:.*]]: index, %[[H:.*]]: index
+// CHECK:         hla_tile.launch (%[[b:.*]], %[[h:.*]]) in (%[[B]], %[[H]]) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) attributes {tag} {
+// CHECK-NEXT:      arith.addi %[[b]], %[[h]] : index
+// CHECK-NEXT:      hla_tile.return
+// CHECK-NEXT:    }
+func.func @launch(%B: index, %H: index) {
+  hla_tile.launch (%b, %h) in (%B, %H) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) attributes {tag} {
+    %sum = arith.addi %b, %h : index
+    hla_tile.return
+  }
+  return
+}
+
+// The end may be left out, and the schedule spelled in full.
+// CHECK-LABEL: func @launch_short
+// CHECK:         hla_tile.launch (%{{.*}}, %{{.*}}) in (%{{.*}}, %{{.*}}) schedule(<chunk = 16, warps = 1, stages = 1, precision = f64>) {
+// CHECK-NEXT:      hla_tile.return
+// CHECK-NEXT:    }
+func.func @launch_short(%B: index) {
+  hla_tile.launch (%b, %h) in (%B, %B) schedule(#hla.schedule<chunk = 16, warps = 1, stages = 1, precision = f64>) {
+  }
+  return
+}
+
+// CHECK-LABEL: func @load_store
+// CHECK:         %[[T:.*]] = hla_tile.load %[[V:.*]][%[[R:.*]]] {tag} : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> tensor<64x64xbf16>
+// CHECK:         hla_tile.store %[[T]], %[[V]][%[[R]]] {tag} : tensor<64x64xbf16>, memref<?x64xbf16, strided<[?, 1], offset: ?>>
+// CHECK:         hla_tile.store %{{.*}}, %[[V]][%[[R]]] : memref<64x64xbf16, #hla_tile.smem<order = row>>, memref<?x64xbf16, strided<[?, 1], offset: ?>>
+func.func @load_store(%v: !View, %r: index, %b: !Buffer) {
+  %t = hla_tile.load %v[%r] {tag} : !View -> !Tile
+  hla_tile.store %t, %v[%r] {tag} : !Tile, !View
+  hla_tile.store %b, %v[%r] : !Buffer, !View
+  return
+}
+
+// CHECK-LABEL: func @dot
+// CHECK:         hla_tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x64xbf16>, tensor<64x32xbf16> -> tensor<64x32xf32>
+// CHECK:         hla_tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_lhs transpose_rhs {tag} : tensor<64x64xbf16>, tensor<32x64xbf16> -> tensor<64x32xf32>
+// CHECK:         hla_tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_rhs : memref<64x64xbf16, #hla_tile.smem<order = row>>, tensor<32x64xbf16> -> tensor<64x32xf32>
+// CHECK:         hla_tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_lhs : tensor<8x4xf64>, tensor<8x4xf64> -> tensor<4x4xf64>
+func.func @dot(%a: !Tile, %b: tensor<64x32xbf16>, %bt: tensor<32x64xbf16>, %m: !Buffer, %c: tensor<64x32xf32>, %x: tensor<8x4xf64>, %y: tensor<4x4xf64>) {
+  %0 = hla_tile.dot %a, %b, %c : !Tile, tensor<64x32xbf16> -> tensor<64x32xf32>
+  %1 = hla_tile.dot %a, %bt, %c transpose_lhs transpose_rhs {tag} : !Tile, tensor<32x64xbf16> -> tensor<64x32xf32>
+  %2 = hla_tile.dot %m, %bt, %c transpose_rhs : !Buffer, tensor<32x64xbf16> -> tensor<64x32xf32>
+  %3 = hla_tile.dot %x, %x, %y transpose_lhs : tensor<8x4xf64>, tensor<8x4xf64> -> tensor<4x4xf64>
+  return
+}
+
+// CHECK-LABEL: func @causal
+// CHECK:         hla_tile.causal lower %{{.*}} : tensor<64x64xf32>
+// CHECK:         hla_tile.causal upper strict decay(9.000000e-01) %{{.*}} {tag} : tensor<64x64xf32>
+func.func @causal(%x: tensor<64x64xf32>) {
+  %0 = hla_tile.causal lower %x : tensor<64x64xf32>
+  %1 = hla_tile.causal upper strict decay(0.9) %x {tag} : tensor<64x64xf32>
+  return
+}
+
+// CHECK-LABEL: func @decay
+// CHECK:         hla_tile.decay 9.000000e-01 %{{.*}}[%{{.*}}] step -1 {tag} : tensor<64x128xf32>
+// CHECK:         hla_tile.decay 1.000000e+00 %{{.*}}[%{{.*}}] step 0 : tensor<64x128xf32>
+func.func @decay(%x: tensor<64x128xf32>, %i: index) {
+  %0 = hla_tile.decay 0.9 %x[%i] step -1 {tag} : tensor<64x128xf32>
+  %1 = hla_tile.decay 1.0 %x[%i] step 0 : tensor<64x128xf32>
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func @convert_layout
+// CHECK:         hla_tile.convert_layout %{{.*}} {tag} : tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>> -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
+func.func @convert_layout(%t: !Frag) {
+  %0 = hla_tile.convert_layout %t {tag} : !Frag -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
+  return
+}
+
+// A fragment says only what is not usual; any element type may be one.
+// CHECK-LABEL: func @layouts
+// CHECK-SAME:    tensor<64x128xf32, #hla_tile.frag<rowWarps = 8, colWarps = 1, transposed = true>>
+// CHECK-SAME:    tensor<32x32xf16, #hla_tile.frag<rowWarps = 2, colWarps = 4>>
+// CHECK-SAME:    tensor<64x64xf64, #hla_tile.frag<rowWarps = 1, colWarps = 1>>
+// CHECK-SAME:    tensor<16x8xf16, #hla_tile.smem<order = col>>
+// CHECK-SAME:    memref<1x16x8xf16, #hla_tile.smem<order = col>>
+func.func @layouts(%a: tensor<64x128xf32, #hla_tile.frag<rowWarps = 8, colWarps = 1, transposed = true>>,
+                   %b: tensor<32x32xf16, #hla_tile.frag<transposed = false, rowWarps = 2, colWarps = 4>>,
+                   %c: tensor<64x64xf64, #hla_tile.frag<rowWarps = 1, colWarps = 1>>,
+                   %d: tensor<16x8xf16, #hla_tile.smem<order = col>>,
+                   %e: memref<1x16x8xf16, #hla_tile.smem<order = col>>) {
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Scheduled operations
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func @buffers
+// CHECK:         %[[RING:.*]] = hla_tile.alloc at 16384 {tag} : memref<2x64x64xbf16, #hla_tile.smem<order = row>>
+// CHECK:         %[[SLOT:.*]] = hla_tile.slot %[[RING]][%{{.*}}] {tag} : memref<2x64x64xbf16, #hla_tile.smem<order = row>> -> memref<64x64xbf16, #hla_tile.smem<order = row>>
+// CHECK:         hla_tile.copy_async %{{.*}}[%{{.*}}], %[[SLOT]] {tag} : memref<?x64xbf16, strided<[?, 1], offset: ?>>, memref<64x64xbf16, #hla_tile.smem<order = row>>
+// CHECK:         hla_tile.copy_commit {tag}
+// CHECK:         hla_tile.copy_wait 1 {tag}
+// CHECK:         hla_tile.barrier {tag}
+// CHECK:         %[[T:.*]] = hla_tile.read %[[SLOT]] {tag} : memref<64x64xbf16, #hla_tile.smem<order = row>> -> tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
+// CHECK:         hla_tile.write %[[T]], %[[SLOT]] {tag} : tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>, memref<64x64xbf16, #hla_tile.smem<order = row>>
+func.func @buffers(%v: !View, %r: index, %i: index) {
+  %ring = hla_tile.alloc at 16384 {tag} : !Ring
+  %slot = hla_tile.slot %ring[%i] {tag} : !Ring -> !Buffer
+  hla_tile.copy_async %v[%r], %slot {tag} : !View, !Buffer
+  hla_tile.copy_commit {tag}
+  hla_tile.copy_wait 1 {tag}
+  hla_tile.barrier {tag}
+  %t = hla_tile.read %slot {tag} : !Buffer -> !Frag
+  hla_tile.write %t, %slot {tag} : !Frag, !Buffer
+  return
+}

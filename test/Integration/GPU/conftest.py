@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The bundles to test, and the device.
+
+    python3 -m pytest test/Integration/GPU --bundles=DIR
+
+runs on a machine with an NVIDIA GPU, torch, numpy, pytest, this source tree and
+libHLARuntime (HLA_RUNTIME_LIBRARY says where), and no compiler. ``make_bundles.py``
+writes DIR where the compiler is.
+``-m sanitizer`` selects small launches of every bundle, for compute-sanitizer.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(_ROOT / "python"), str(_ROOT / "test" / "Integration")]
+
+from suite import load_suite  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--bundles",
+        default=os.environ.get("HLA_BUNDLES"),
+        help="directory that make_bundles.py wrote (else HLA_BUNDLES)",
+    )
+    parser.addoption(
+        "--bundle-target",
+        default=None,
+        help="use the bundles of this target; by default the newest that the GPU runs",
+    )
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "sanitizer: small; run under compute-sanitizer")
+
+
+def _capability():
+    """The device's compute capability; a missing GPU is a failure, not a skip."""
+    import torch
+
+    if not torch.cuda.is_available():
+        raise pytest.UsageError("expected a CUDA device that torch can use, found none")
+    return torch.cuda.get_device_capability()
+
+
+def pytest_generate_tests(metafunc):
+    """Parametrizes ``case`` over the programs of the suite.
+
+    A test function chooses among them by its attribute ``wants``, a predicate of a
+    program (``suite.wants`` sets it).
+    """
+    if "case" not in metafunc.fixturenames:
+        return
+    directory = metafunc.config.getoption("--bundles")
+    if not directory:
+        raise pytest.UsageError("expected bundles: --bundles=DIR or HLA_BUNDLES")
+    cases = load_suite(
+        Path(directory), metafunc.config.getoption("--bundle-target"), _capability()
+    )
+    wants = getattr(metafunc.function, "wants", lambda program: True)
+    chosen = [c for c in cases if wants(c.program)]
+    if not chosen:
+        raise pytest.UsageError(
+            f"expected a bundle for {metafunc.function.__name__} in {directory}"
+        )
+    metafunc.parametrize("case", chosen, ids=lambda c: c.program.name)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The error measures, and the bounds against a kernel's arithmetic emulated."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hla import reference
+
+
+def test_error_is_the_relative_frobenius_norm():
+    ref = np.array([3.0, 4.0])
+    assert reference.error(ref, ref) == 0.0
+    assert reference.error(ref + [0.0, 0.5], ref) == pytest.approx(0.1)
+    # In float64: the inputs' own type would lose the difference.
+    assert reference.error(np.float32([1 + 2**-23]), np.float32([1])) == 2**-23
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_non_finite_output_never_passes(bad):
+    ref = np.ones((1, 100, 1, 4))
+    out = ref.copy()
+    out[0, 71, 0, 2] = bad
+    assert reference.error(out, ref) == math.inf
+    assert reference.worst_error(out, ref) == math.inf
+
+
+def test_error_edges():
+    zero = np.zeros((1, 2, 1, 1))
+    assert reference.error(zero, zero) == 0.0
+    assert reference.error(zero + 1e-100, zero) == math.inf
+    assert reference.error(np.zeros((1, 0, 1, 1)), np.zeros((1, 0, 1, 1))) == 0.0
+    with pytest.raises(ValueError, match="expected out of ref's shape"):
+        reference.error(zero, zero[:, :1])
+    with pytest.raises(ValueError, match="expected a finite ref"):
+        reference.error(zero, zero + np.inf)
+
+
+def test_worst_error_joins_the_tail_to_its_block():
+    ref = np.ones((1, 130, 1, 1))
+    out = ref.copy()
+    out[0, 129] = 2.0
+    assert reference.worst_error(out, ref) == pytest.approx(math.sqrt(1 / 66))
+    out[0, 10] = 9.0
+    assert reference.worst_error(out, ref) == pytest.approx(1.0)
+
+
+def test_worst_error_sees_what_the_whole_hides():
+    ref = np.ones((1, 256, 2, 4)) * 1e-3
+    ref[0, 128:] = 1.0
+    out = ref.copy()
+    out[0, 70, 1] *= 2
+    assert reference.error(out, ref) < 1e-4
+    assert reference.worst_error(out, ref) == pytest.approx(math.sqrt(1 / 64))
+    heads = [x.swapaxes(1, 2) for x in (out, ref)]
+    assert reference.worst_error(*heads, layout="bhtd") == pytest.approx(0.125)
+
+
+def test_bfloat16_storage():
+    values = np.array([0.0, -0.0, 1.0, -2.5, 3e38, np.inf, -np.inf, np.nan])
+    kept = reference.decode_bfloat16(reference.encode_bfloat16(values))
+    assert np.array_equal(kept[:4], values[:4])
+    assert np.isposinf(kept[5]) and np.isneginf(kept[6]) and np.isnan(kept[7])
+    # Ties go to the even payload: 1 + 1/256 down, 1 + 3/256 up.
+    ties = reference.round_to(np.array([1 + 2**-8, 1 + 3 * 2**-8]), "bf16")
+    assert ties.tolist() == [1.0, 1 + 2**-6]
+    void = reference.encode_bfloat16(np.array([1.5])).view("V2")
+    assert reference.to_float64(void).tolist() == [1.5]
+    with pytest.raises(ValueError, match="two-byte elements"):
+        reference.decode_bfloat16(np.zeros(2, np.float32))
+
+
+def test_bfloat16_agrees_with_ml_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    values = np.random.default_rng(0).standard_normal(10000).astype(np.float32)
+    theirs = values.astype(ml_dtypes.bfloat16)
+    assert np.array_equal(reference.encode_bfloat16(values), theirs.view(np.uint16))
+    assert np.array_equal(reference.to_float64(theirs), theirs.astype(np.float64))
+
+
+def kernel(q, k, v, dtype, variant, chunk=64, scores="lower", state=None):
+    """A chunked kernel's arithmetic on [B, H, T, D]: operands of products rounded to
+    ``dtype``, sums and states in f32. ``scores`` and ``state`` make it wrong."""
+
+    def short(x):
+        return reference.round_to(x, dtype)
+
+    def wide(x):
+        return reference.round_to(x, state or "f32")
+
+    def mask(x):
+        return np.tril(x, -1 if scores == "strict" else 0)
+
+    batch, heads, tokens, d = q.shape
+    s, f = np.zeros((batch, heads, d, d)), np.zeros((batch, heads, d, v.shape[3]))
+    out = np.zeros_like(v)
+    for t in range(0, tokens, chunk):
+        part = slice(t, t + chunk)
+        qc, kc, vc = q[:, :, part], k[:, :, part], v[:, :, part]
+        u = short(short(mask(qc @ kc.swapaxes(2, 3))) @ kc + qc @ short(s))
+        s = wide(s + kc.swapaxes(2, 3) @ kc)
+        left, right = (qc, u) if variant == "masked" else (u, qc)
+        inner = short(mask(left @ right.swapaxes(2, 3)))
+        out[:, :, part] = short(inner @ vc + left @ short(f))
+        f = wide(f + right.swapaxes(2, 3) @ vc)
+    return out
+
+
+def measured(seed, shape, dv, dtype, variant="masked", **wrong):
+    """The two errors of the emulated kernel as fractions of their bounds."""
+    batch, tokens, heads, _ = shape
+    q, k, v = reference.random_inputs(seed, shape, dv, dtype=dtype, layout="bhtd")
+    options = {"variant": variant, "layout": "bhtd"}
+    ref = reference.second_order_blockwise(q, k, v, **options)
+    out = kernel(q, k, v, dtype, variant, **wrong)
+    whole = reference.error(out, ref)
+    worst = reference.worst_error(out, ref, layout="bhtd")
+    return (
+        whole / reference.tolerance(dtype, rows=batch * heads * tokens),
+        worst / (1.25 * reference.tolerance(dtype, rows=tokens)),
+    )
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+@pytest.mark.parametrize("variant", ["masked", "prefix"])
+@pytest.mark.parametrize("d, dv", [(32, 64), (128, 32)])
+@pytest.mark.parametrize(
+    "tokens, heads", [(1, 1), (1, 40), (2, 3), (15, 3), (65, 2), (400, 1)]
+)
+def test_bounds_hold(dtype, variant, d, dv, tokens, heads):
+    for seed in range(5):
+        whole, worst = measured(seed, (1, tokens, heads, d), dv, dtype, variant)
+        assert whole <= 1.0 and worst <= 1.0
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+def test_bounds_are_tight(dtype):
+    shape = (1, 512, 2, 64)
+    assert measured(0, shape, 64, dtype)[0] > (0.7 if dtype == "bf16" else 0.5)
+    # The diagonal dropped.
+    assert measured(0, shape, 64, dtype, scores="strict")[0] > 2.0
+    # The state kept in the short type.
+    assert measured(0, (1, 4096, 1, 32), 32, dtype, state=dtype)[0] > 1.2
+
+
+def test_f32_bound():
+    whole, worst = measured(0, (1, 1024, 1, 32), 32, "f32")
+    assert whole <= 1.0 and worst <= 1.0
+
+
+def test_tolerance_names():
+    assert reference.tolerance("bf16") == 4e-3
+    assert reference.tolerance(np.float32) == reference.tolerance("f32") == 1e-5
+    assert reference.tolerance(np.dtype("float64")) == 1e-12
+    assert reference.tolerance("torch.bfloat16") == 4e-3
+    assert reference.tolerance("bf16", scans=1) < 4e-3 < reference.tolerance("bf16", 1)
+    with pytest.raises(ValueError, match="expected a dtype"):
+        reference.tolerance("int8")

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The runtime on the machine's own CUDA driver, where there is a GPU.
+
+A process opens one driver and this one has the stand-in, so each test is a
+process. The kernel is written by hand: it needs no compiler.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from bundles import write_bundle
+from fake_driver import LIBRARIES, ROOT
+
+# y[n, m, :] = factor * x[n, m, :], and scratch[n] = n; one block for each (n, m).
+PTX = """
+.version 7.0
+.target sm_80
+.address_size 64
+.extern .shared .align 16 .b8 pool[];
+.visible .entry scale(.param .u64 x, .param .u64 y, .param .u64 scratch,
+                      .param .u64 stride, .param .f32 factor)
+{
+  .reg .u32 %r<6>;
+  .reg .u64 %a<14>;
+  .reg .f32 %f<4>;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ctaid.y;
+  mov.u32 %r4, %nctaid.y;
+  ld.param.u64 %a1, [x];
+  ld.param.u64 %a2, [y];
+  ld.param.u64 %a3, [scratch];
+  ld.param.u64 %a4, [stride];
+  ld.param.f32 %f1, [factor];
+  cvt.u64.u32 %a5, %r2;
+  mul.lo.u64 %a6, %a5, %a4;
+  mad.lo.u32 %r5, %r3, 4, %r1;
+  cvt.u64.u32 %a7, %r5;
+  add.u64 %a8, %a6, %a7;
+  shl.b64 %a8, %a8, 2;
+  add.u64 %a9, %a1, %a8;
+  ld.global.f32 %f2, [%a9];
+  mul.f32 %f3, %f1, %f2;
+  mad.lo.u32 %r5, %r2, %r4, %r3;
+  mad.lo.u32 %r5, %r5, 4, %r1;
+  mul.wide.u32 %a10, %r5, 4;
+  add.u64 %a11, %a2, %a10;
+  st.global.f32 [%a11], %f3;
+  mul.wide.u32 %a12, %r2, 64;
+  add.u64 %a13, %a3, %a12;
+  st.global.u32 [%a13], %r2;
+  ret;
+}
+"""
+
+PRELUDE = """
+import sys
+import numpy as np
+from hla import runtime
+from hla.runtime import Bundle, DeviceArray, Stream
+bundle = Bundle(sys.argv[1])
+"""
+
+CHECK = """
+source = np.arange(5 * 6 * 3 * 4, dtype=np.float32).reshape(5, 6, 3, 4)
+whole = DeviceArray(source.shape, "f32")
+whole.copy_from(source)
+x = whole.strided((6, 3, 4), (12, 4, 1), offset=2 * 72)  # source[2]
+y = DeviceArray((6, 3, 4), "f32")
+result = np.empty(y.shape, np.float32)
+for stream in (None, 1, 2, Stream()):
+    y.fill_bytes(0xFF, stream)
+    bundle(x, y, stream=stream)
+    y.copy_to(result, stream)
+    assert np.array_equal(result, source[2] * 0.5), (stream, result)
+scratch = DeviceArray((96,), "f32")
+bundle(x, y, scratch=scratch)
+numbers = np.empty(96, np.int32)
+scratch.copy_to(numbers)
+assert list(numbers[::16]) == [0, 1, 2, 3, 4, 5], numbers
+bundle(x.strided((0, 3, 4), (12, 4, 1)), y.strided((0, 3, 4), (12, 4, 1)))
+runtime.synchronize()
+print("done on", runtime.device_name())
+"""
+
+FAULT = """
+x, y = DeviceArray((1, 1, 4), "f32"), DeviceArray((1, 1, 4), "f32")
+class Wild(DeviceArray):  # an address that no allocation has
+    def __init__(self): pass
+wild = Wild()
+wild.__dict__.update(y.__dict__)
+wild.address = 1 << 40
+bundle(x, wild)
+try:
+    runtime.synchronize()
+except runtime.Error as error:
+    print(error.status.name, error)
+"""
+
+FAILURE = """
+try:
+    bundle.prepare()
+except runtime.Error as error:
+    print(error.status.name, error)
+"""
+
+
+def run(folder, code):
+    """Runs Python on the real driver; skips where there is none."""
+    environment = {k: v for k, v in os.environ.items() if k != "HLA_CUDA_LIBRARY"}
+    environment["HLA_RUNTIME_LIBRARY"] = str(LIBRARIES["HLA_RUNTIME_LIBRARY"])
+    environment["PYTHONPATH"] = str(ROOT / "python")
+
+    def start(program):
+        return subprocess.run(
+            [sys.executable, "-c", program, str(folder)],
+            env=environment, capture_output=True, text=True, check=False,
+        )
+
+    probe = start("from hla import runtime; runtime.device_count()")
+    if probe.returncode != 0:
+        assert "hla.runtime._library.Error: " in probe.stderr, probe.stderr
+        pytest.skip(probe.stderr.strip().splitlines()[-1])
+    done = start(PRELUDE + code)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("shared", [0, 90000, "1024 * dim(x, 2)"])
+def test_kernel(tmp_path, shared):
+    def change(manifest):
+        manifest["launches"][0]["block"] = [4, 1, 1]
+        manifest["launches"][0]["dynamic_shared_memory"] = shared
+
+    folder = write_bundle(pathlib.Path(tmp_path), change, PTX)
+    assert run(folder, CHECK).startswith("done on")
+
+
+def test_fault(tmp_path):
+    text = run(write_bundle(tmp_path, None, PTX), FAULT)
+    assert text.startswith("LAUNCH_FAILED waiting for a stream"), text
+
+
+def test_refusals(tmp_path):
+    def target(arch, major):
+        def change(manifest):
+            manifest["target"].update(
+                arch=arch, compute_capability=[major, 0], forward_compatible=False
+            )
+
+        return change
+
+    text = run(write_bundle(tmp_path / "a", target("sm_70a", 7), PTX), FAILURE)
+    assert text.startswith("UNSUPPORTED_DEVICE expected a device of compute capability 7.0"), text
+    newer = PTX.replace(".version 7.0", ".version 99.0")
+    text = run(write_bundle(tmp_path / "b", None, newer), FAILURE)
+    assert text.startswith(("DRIVER_TOO_OLD", "INVALID_KERNEL")), text
+    broken = PTX.replace("st.global.f32", "st.nowhere.f32")
+    text = run(write_bundle(tmp_path / "c", None, broken), FAILURE)
+    assert text.startswith("INVALID_KERNEL compiling scale.ptx") and "log: " in text, text
+
+    def fewer(manifest):
+        manifest["launches"][0]["parameters"].pop()
+
+    text = run(write_bundle(tmp_path / "d", fewer, PTX), FAILURE)
+    if text:  # drivers before CUDA 12.4 cannot say
+        assert text.startswith("INVALID_KERNEL kernel 'scale', parameter 4"), text

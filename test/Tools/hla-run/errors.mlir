@@ -1,0 +1,40 @@
+// Wrong command lines. Wrong files are in test/Integration/CPU.
+
+// RUN: not hla-run %s --entry=g --input=random:7 2>&1 | FileCheck %s --check-prefix=ENTRY
+// ENTRY: hla-run: error: expected a function 'g' in '{{.*}}errors.mlir' (--entry)
+
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2 2>&1 | FileCheck %s --check-prefix=SIZE
+// SIZE: hla-run: error: expected --input=random: to give B, T, H, but got no H
+
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3,Q=4 2>&1 | FileCheck %s --check-prefix=EXTRA
+// EXTRA: hla-run: error: expected --input=random: to give B, T, H, but got Q
+
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=99999999999999 2>&1 | FileCheck %s --check-prefix=MEMORY
+// MEMORY: hla-run: error: expected 'q', 1x2x99999999999999x16 of f32, to fit the memory of this machine
+
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --vector-bits=7 2>&1 | FileCheck %s --check-prefix=BITS
+// BITS: hla-run: error: {{.*}}expected vector-bits to be 128, 256 or 512, but got 7
+
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --schedule-target=sm_1 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: hla-run: error: expected --schedule-target to be one of cpu, sm_80, {{.*}}, but got 'sm_1'
+
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --schedule-target=sm_80 2>&1 | FileCheck %s --check-prefix=TYPE
+// TYPE: hla-run: error: {{.*}}errors.mlir:[[#]]:[[#]]: {{.*}}expected {{.*}}bf16 or f16 on sm_80
+
+// RUN: not hla-run %s --entry=loop --input=random:7 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// BLOCKS: hla-run: error: {{.*}}expected 'loop' to be a function of one block
+
+// RUN: env HLA_CUDA_LIBRARY=absent.so not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --device=cuda 2>&1 | FileCheck %s --check-prefix=DRIVER
+// DRIVER: hla-run: error: expected the CUDA driver's library 'absent.so'
+
+!S = tensor<?x?x?x16xf32>
+func.func @f(%q: !S, %k: !S, %v: !S, %o: !S) -> !S {
+  %r = hla.second_order ins(%q, %k, %v : !S, !S, !S) outs(%o : !S) -> !S
+  return %r : !S
+}
+
+func.func @loop(%x: !S) -> !S {
+  cf.br ^end
+^end:
+  return %x : !S
+}
