@@ -80,6 +80,8 @@ def configurations(width, value_width):
         for warps in (4, 8)
         for stages in (1, 2, 3)
         if warps == 8 or width < 128
+        # Slices of 32 with 4 warps fault in Triton 3.6's code for sm_90.
+        if warps == 8 or n > 32
     ]
 
 
