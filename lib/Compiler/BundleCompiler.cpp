@@ -146,12 +146,14 @@ static llvm::json::Array getDims(const EntryABI &abi) {
   return dims;
 }
 
-/// Extents that kernels, which count in 32 bits and run some chunks ahead, can
-/// take: up to 2³⁰.
+/// The largest extent that kernels can take: they count in 32 bits, and run some
+/// chunks ahead.
+static constexpr int64_t kMaxExtent = int64_t(1) << 30;
+
 static llvm::json::Object getLimits(const llvm::json::Array &dims) {
   llvm::json::Object limits;
   for (const llvm::json::Value &dim : dims)
-    limits[*dim.getAsString()] = llvm::json::Array{0, int64_t(1) << 30};
+    limits[dim.getAsString()->str()] = llvm::json::Array{0, kMaxExtent};
   return limits;
 }
 
@@ -222,12 +224,19 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
     return firstError.take("could not determine the arguments of the entry");
   if (failed(verifyNoControlFlow(function)))
     return firstError.take("could not determine the launches of the entry");
-  for (const ABIArgument &argument : abi->arguments)
+  for (const ABIArgument &argument : abi->arguments) {
     if (!isIdentifier(argument.name))
       return llvm::createStringError(
           "expected the names of the entry's arguments and results to be "
           "identifiers (a manifest refers to them), but got '" +
           argument.name + "'");
+    for (const ABIDim &dim : argument.dims)
+      if (!dim.isSymbol() && dim.size > kMaxExtent)
+        return llvm::createStringError(
+            "expected extents of at most " + std::to_string(kMaxExtent) +
+            " (kernels count in 32 bits), but got " + std::to_string(dim.size) +
+            " in '" + argument.name + "'");
+  }
   for (auto other : program->getOps<func::FuncOp>())
     other.setVisibility(other == function ? SymbolTable::Visibility::Public
                                           : SymbolTable::Visibility::Private);

@@ -21,7 +21,7 @@ void hla::buildHLAToTilePipeline(OpPassManager &pm,
   pm.addPass(createHLADecomposeOperators());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createHLAFuseScans());
+  pm.addPass(createHLAFuseScans({options.target}));
   pm.addPass(createHLAAssignSchedule({options.target}));
   pm.addPass(createHLABufferize());
   pm.addPass(createConvertHLAToTile());

@@ -32,6 +32,19 @@ const TargetInfo *TargetInfo::lookup(llvm::StringRef arch) {
   return it == std::end(kTargets) ? nullptr : it;
 }
 
+const TargetInfo *TargetInfo::select(unsigned major, unsigned minor) {
+  const std::pair<unsigned, unsigned> capability(major, minor);
+  const TargetInfo *best = nullptr;
+  for (const TargetInfo &info : kTargets) {
+    const std::pair<unsigned, unsigned> own(info.major, info.minor);
+    if (!info.isGPU || own > capability)
+      continue;
+    if (own == capability || info.forwardCompatible)
+      best = &info;
+  }
+  return best;
+}
+
 std::string TargetInfo::getNames() {
   return llvm::join(llvm::map_range(kTargets,
                                     [](const TargetInfo &info) {

@@ -13,8 +13,7 @@
 // CHECK-SAME:      %[[Q:[^:]*]]: memref<{{[^>]*}}>>, %[[V:[^:]*]]: memref<{{[^>]*}}>>, %[[O:[^:]*]]: memref<{{[^>]*}}>>)
 // CHECK-DAG:       %[[B:.*]] = memref.dim %[[Q]], %c0
 // CHECK-DAG:       %[[H:.*]] = memref.dim %[[Q]], %c2
-// CHECK-DAG:       %[[BLOCKS:.*]] = arith.muli %[[B]], %[[H]]
-// CHECK:           gpu.launch_func @masked_kernels::@masked_kernel blocks in (%[[BLOCKS]], %c1, %c1) threads in (%c128, %c1, %c1) args(
+// CHECK:           gpu.launch_func @masked_kernels::@masked_kernel blocks in (%[[B]], %[[H]], %c1) threads in (%c128, %c1, %c1) args(
 // CHECK-NEXT:      return
 // CHECK:         gpu.module @masked_kernels
 // CHECK:           llvm.mlir.global external @hla_shared_memory() {addr_space = 3

@@ -18,14 +18,14 @@
 // CHECK-LABEL: func @masked
 // CHECK-SAME:    %[[O:[^:]*]]: memref<?x?x?x32xbf16, strided<[?, ?, ?, 1]>>) {
 // CHECK-NOT:     memref.alloc
-// CPU:         hla_tile.launch {{.*}} schedule(<chunk = 64, warps = 1, stages = 1, precision = f32>)
-// GPU:         hla_tile.launch {{.*}} schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>)
+// CPU:         hla_tile.launch {{.*}} schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
+// GPU:         hla_tile.launch {{.*}} schedule(<chunk = 32, warps = 4, stages = 2, precision = bf16>)
 // CHECK:         memref.subview %[[O]]
 // CHECK:         scf.for {{.*}} -> (tensor<64x64xf32>, tensor<64x32xf32>) {
 // CPU-COUNT-8:     hla_tile.dot {{.*}} : tensor<{{.*}}xf32>, tensor<{{.*}}xf32> ->
 // GPU-COUNT-8:     hla_tile.dot {{.*}} : tensor<{{.*}}xbf16>, tensor<{{.*}}xbf16> ->
 // CHECK-NOT:       hla_tile.dot
-// CHECK:           hla_tile.store {{.*}} : tensor<64x32xbf16>
+// CHECK:           hla_tile.store {{.*}} : tensor<{{16|32}}x32xbf16>
 // CHECK:         hla_tile.return
 // CHECK-NOT:     {{hla[.]}}
 func.func @masked(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16> {

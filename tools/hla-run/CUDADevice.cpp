@@ -80,22 +80,6 @@ private:
 
 } // namespace
 
-/// The target for a device of this compute capability: its own, else the latest
-/// whose code runs on later devices too. Null if there is none.
-static const TargetInfo *selectTarget(int32_t major, int32_t minor) {
-  const TargetInfo *best = nullptr;
-  for (llvm::StringRef arch :
-       {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) {
-    const TargetInfo *target = TargetInfo::lookup(arch);
-    auto capability = std::pair<int32_t, int32_t>(target->major, target->minor);
-    if (capability == std::pair(major, minor))
-      return target;
-    if (target->forwardCompatible && capability < std::pair(major, minor))
-      best = target;
-  }
-  return best;
-}
-
 llvm::Error CUDADevice::initialize(mlir::ModuleOp module, llvm::StringRef entry,
                                    const CompileOptions &options) {
   int32_t count, major, minor;
@@ -107,7 +91,7 @@ llvm::Error CUDADevice::initialize(mlir::ModuleOp module, llvm::StringRef entry,
   if (llvm::Error error =
           check(hlaDeviceGetComputeCapability(0, &major, &minor)))
     return error;
-  const TargetInfo *target = selectTarget(major, minor);
+  const TargetInfo *target = TargetInfo::select(major, minor);
   BundleOptions bundleOptions;
   if (!options.scheduleTarget.empty())
     bundleOptions.target = options.scheduleTarget;
@@ -147,6 +131,7 @@ llvm::Expected<double> CUDADevice::run(std::vector<Array> &arguments) {
   std::vector<DeviceBuffer> buffers;
   std::vector<llvm::SmallVector<int64_t>> strides;
   std::vector<HlaTensor> tensors;
+  strides.reserve(arguments.size()); // Tensors point to what it holds.
   for (Array &array : arguments) {
     size_t bytes = array.getSizeInBytes();
     DeviceBuffer &buffer = buffers.emplace_back();

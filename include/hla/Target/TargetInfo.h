@@ -37,6 +37,9 @@ struct TargetInfo {
 
   /// The target named `arch`, or null.
   static const TargetInfo *lookup(llvm::StringRef arch);
+  /// The target for a GPU of this compute capability: its own, else the latest
+  /// whose code runs on later ones too. Null if there is none.
+  static const TargetInfo *select(unsigned major, unsigned minor);
   /// The names of all targets, for messages: `cpu, sm_80, …`.
   static std::string getNames();
 };

@@ -263,16 +263,16 @@ struct ConvertRead : OpConversionPattern<ReadOp> {
     RankedTensorType type = op.getTile().getType();
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     FragmentShape shape(type);
-    if (shape.colPieces % 2)
-      return rewriter.notifyMatchFailure(op, "odd number of column pieces");
+    // Two column pieces at a time, or the one that the warp has.
+    const bool isWide = shape.colPieces % 2 == 0;
     BlockAddress address =
         getBlockAddress(e, shape, buffer, adaptor.getBuffer().front());
     auto pairType = VectorType::get({2}, type.getElementType());
     SmallVector<Value> pairs;
     for (int64_t m = 0; m < shape.rowPieces; ++m)
-      for (int64_t n = 0; n < shape.colPieces; n += 2)
+      for (int64_t n = 0; n < shape.colPieces; n += isWide ? 2 : 1)
         for (Value matrix :
-             loadMatrices(e, address.get(e, 16 * m, 8 * n), 4,
+             loadMatrices(e, address.get(e, 16 * m, 8 * n), isWide ? 4 : 2,
                           isTransposedIn(shape.frag, buffer)))
           pairs.push_back(bitcast(e, pairType, matrix));
     rewriter.replaceOpWithMultiple(op, {pairs});

@@ -11,7 +11,7 @@
 // CHECK:         hla_tile.launch (%[[b:.*]], %[[h:.*]]) in (%[[B]], %[[H]]) schedule(<chunk = 32, warps = 1, stages = 1, precision = f32>)
 // CHECK-DAG:       %[[QV:.*]] = memref.subview %[[Q]][%[[b]], 0, %[[h]], 0] [1, %[[T]], 1, 8] [1, 1, 1, 1]
 // CHECK-DAG:       %[[OV:.*]] = memref.subview %[[O]][%[[b]], 0, %[[h]], 0] [1, %[[T]], 1, 8] [1, 1, 1, 1]
-// CHECK:           arith.ceildivsi %[[T]], %c32
+// CHECK:           scf.for %{{.*}} = %c0 to %[[T]] step %c32
 // CHECK:           hla_tile.load %[[QV]]
 // CHECK:           hla_tile.store %{{.*}}, %[[OV]]
 func.func @bthd(%Q: memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>, %O: memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>) {

@@ -14,8 +14,7 @@
 // CHECK-DAG:     %[[ZA:.*]] = arith.constant dense<0.000000e+00> : tensor<16x16xf32>
 // CHECK-DAG:     %[[ZY:.*]] = arith.constant dense<0.000000e+00> : tensor<16x4xf32>
 // CHECK-DAG:     %[[ZS:.*]] = arith.constant dense<0.000000e+00> : tensor<8x4xf32>
-// CHECK:         scf.for %[[I:[^ ]*]] = %c0 to %{{.*}} step %c1 iter_args(%[[S:[^ ]*]] = %[[ZS]]) -> (tensor<8x4xf32>)
-// CHECK:           %[[ROW:.*]] = arith.muli %[[I]], %c16
+// CHECK:         scf.for %[[ROW:[^ ]*]] = %c0 to %{{.*}} step %c16 iter_args(%[[S:[^ ]*]] = %[[ZS]]) -> (tensor<8x4xf32>)
 // CHECK-DAG:       %[[Q:.*]] = hla_tile.load %[[QV:.*]][%[[ROW]]] : memref<?x8xf32, strided<[?, 1], offset: ?>> -> tensor<16x8xf32>
 // CHECK-DAG:       %[[K:.*]] = hla_tile.load %[[KV:.*]][%[[ROW]]] : memref<?x8xf32, strided<[?, 1], offset: ?>> -> tensor<16x8xf32>
 // CHECK-DAG:       %[[V:.*]] = hla_tile.load %[[VV:.*]][%[[ROW]]] : memref<?x4xf32, strided<[?, 1], offset: ?>> -> tensor<16x4xf32>
@@ -54,8 +53,7 @@ func.func @forward_exclusive(%Q: !Q, %V: !V, %O: !V) {
 // tokens that the chunk has.
 // CHECK-LABEL: func @forward_decay
 // CHECK:         %[[T:.*]] = memref.dim %{{.*}}, %c1
-// CHECK:         scf.for %[[I:[^ ]*]] = {{.*}} iter_args(%[[S:[^ ]*]] =
-// CHECK-DAG:       %[[ROW:.*]] = arith.muli %[[I]], %c16
+// CHECK:         scf.for %[[ROW:[^ ]*]] = %c0 to %[[T]] step %c16 iter_args(%[[S:[^ ]*]] =
 // CHECK-DAG:       %[[LEFT:.*]] = arith.subi %[[T]], %[[ROW]]
 // CHECK-DAG:       %[[N:.*]] = arith.minsi %[[LEFT]], %c16
 // CHECK-DAG:       %[[LAST:.*]] = arith.subi %[[N]], %c1
@@ -97,11 +95,11 @@ func.func @forward_exclusive_decay(%Q: !Q, %V: !V, %O: !V) {
 
 // The last chunk first, and i becomes n-1-i: γ^{n-i}, γⁿ and γ^j.
 // CHECK-LABEL: func @reverse_decay
-// CHECK:         %[[CHUNKS:.*]] = arith.ceildivsi %[[T:.*]], %c16
-// CHECK:         scf.for %[[I:[^ ]*]] = %c0 to %[[CHUNKS]] step %c1 iter_args(%[[S:[^ ]*]] =
-// CHECK-DAG:       %[[LASTCHUNK:.*]] = arith.subi %[[CHUNKS]], %c1
-// CHECK-DAG:       %[[CHUNK:.*]] = arith.subi %[[LASTCHUNK]], %[[I]]
-// CHECK-DAG:       %[[ROW:.*]] = arith.muli %[[CHUNK]], %c16
+// CHECK-DAG:     %[[CHUNKS:.*]] = arith.ceildivsi %[[T:.*]], %c16
+// CHECK-DAG:     %[[LASTCHUNK:.*]] = arith.subi %[[CHUNKS]], %c1
+// CHECK-DAG:     %[[LASTROW:.*]] = arith.muli %[[LASTCHUNK]], %c16
+// CHECK:         scf.for %[[I:[^ ]*]] = %c0 to %[[T]] step %c16 iter_args(%[[S:[^ ]*]] =
+// CHECK-DAG:       %[[ROW:.*]] = arith.subi %[[LASTROW]], %[[I]]
 // CHECK-DAG:       %[[LEFT:.*]] = arith.subi %[[T]], %[[ROW]]
 // CHECK-DAG:       %[[N:.*]] = arith.minsi %[[LEFT]], %c16
 // CHECK-DAG:       %[[Q:.*]] = hla_tile.load %{{.*}}[%[[ROW]]] : {{.*}} -> tensor<16x8xf32>

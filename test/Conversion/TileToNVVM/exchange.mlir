@@ -70,5 +70,23 @@ gpu.func @read() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %1 = hla_tile.read %b : !Row -> !FragT
   gpu.return
 }
+
+// A warp with one column of pieces reads and writes two matrices at a time.
+// CHECK-LABEL: llvm.func @narrow(
+// CHECK-COUNT-1: nvvm.ldmatrix %{{.*}} layout = #nvvm.mma_layout<row>, num = 2
+// CHECK-COUNT-1: nvvm.ldmatrix %{{.*}} layout = #nvvm.mma_layout<col>, num = 2
+// CHECK-NOT:     {{ldmatrix|stmatrix}}
+// CHECK-COUNT-2: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
+// CHECK-NOT:     llvm.store
+// CHECK:         llvm.return
+gpu.func @narrow() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %ring = hla_tile.alloc at 0 : memref<1x32x32xbf16, #hla_tile.smem<order = row>>
+  %b = hla_tile.slot %ring[%c0] : memref<1x32x32xbf16, #hla_tile.smem<order = row>> -> memref<32x32xbf16, #hla_tile.smem<order = row>>
+  %0 = hla_tile.read %b : memref<32x32xbf16, #hla_tile.smem<order = row>> -> tensor<32x32xbf16, #hla_tile.frag<rowWarps = 2, colWarps = 4>>
+  %1 = hla_tile.read %b : memref<32x32xbf16, #hla_tile.smem<order = row>> -> tensor<32x32xbf16, #hla_tile.frag<rowWarps = 2, colWarps = 4, transposed = true>>
+  hla_tile.write %0, %b : tensor<32x32xbf16, #hla_tile.frag<rowWarps = 2, colWarps = 4>>, memref<32x32xbf16, #hla_tile.smem<order = row>>
+  gpu.return
+}
 }
 }

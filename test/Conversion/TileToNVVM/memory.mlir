@@ -13,9 +13,9 @@ gpu.module @kernels {
 // Dynamic shared memory, aligned for every swizzle.
 // CHECK: llvm.mlir.global external @[[SHARED:.*]]() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 
-// A memref is a pointer and all strides but the last, an index an i64. What the
+// A memref is a pointer and all strides but the last, an index an i32. What the
 // launcher needs stays on the function.
-// CHECK-LABEL: llvm.func @signature(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64)
+// CHECK-LABEL: llvm.func @signature(%{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i32, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i32)
 // CHECK-SAME:    hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>
 // CHECK-SAME:    hla_tile.shared_memory = 4096 : i64
 // CHECK-SAME:    nvvm.kernel
@@ -29,11 +29,13 @@ gpu.func @signature(%q: memref<?x?x?x64xbf16, strided<[?, ?, ?, 1]>>, %n: index,
 // A block's number, and the matrix of a head: b·stride(0) + h·stride(2) elements
 // from the first, in 64 bits.
 // CHECK-LABEL: llvm.func @subview(
-// CHECK-SAME:    %[[Q:[^:]*]]: !llvm.ptr<1>, %[[S0:[^:]*]]: i64, %{{[^:]*}}: i64, %[[S2:[^:]*]]: i64, %[[H:[^:]*]]: i64
+// CHECK-SAME:    %[[Q:[^:]*]]: !llvm.ptr<1>, %[[S0:[^:]*]]: i64, %{{[^:]*}}: i64, %[[S2:[^:]*]]: i64, %[[H32:[^:]*]]: i32
+// CHECK-DAG:     %[[HINDEX:.*]] = arith.index_cast %[[H32]] : i32 to index
 // CHECK-DAG:     %[[ID:.*]] = nvvm.read.ptx.sreg.ctaid.x : i32
-// CHECK-DAG:     %[[B:.*]] = arith.index_castui %[[ID]] : i32 to index
-// CHECK-DAG:     %[[B64:.*]] = arith.index_cast %[[B]] : index to i64
-// CHECK-DAG:     %[[OB:.*]] = arith.muli %[[B64]], %[[S0]] : i64
+// CHECK-DAG:     %[[BINDEX:.*]] = arith.index_castui %[[ID]] : i32 to index
+// CHECK-DAG:     %[[B:.*]] = arith.index_cast %[[BINDEX]] : index to i64
+// CHECK-DAG:     %[[OB:.*]] = arith.muli %[[B]], %[[S0]] : i64
+// CHECK-DAG:     %[[H:.*]] = arith.index_cast %[[HINDEX]] : index to i64
 // CHECK-DAG:     %[[OH:.*]] = arith.muli %[[H]], %[[S2]] : i64
 // CHECK-DAG:     %[[O:.*]] = arith.addi %[[OB]], %[[OH]] : i64
 // CHECK:         llvm.getelementptr %[[Q]][%[[O]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
@@ -47,20 +49,28 @@ gpu.func @subview(%q: memref<?x?x?x64xbf16, strided<[?, ?, ?, 1]>>, %h: index, %
 }
 
 // 64×64 elements of 16 bits are 512 pieces of 16 bytes, four for each of 128
-// threads. A row outside of the view is filled with zeros: 0 bytes are read, at an
-// address that exists. A negative row is outside, too: the comparison is unsigned.
+// threads. Of a row outside of the view 0 bytes are read, and zeros written: the
+// rows inside are what is left of the view, none if it has been passed. A negative
+// row is past it: the comparison is unsigned.
 // CHECK-LABEL: llvm.func @copy(
-// CHECK-SAME:    %[[PTR:[^:]*]]: !llvm.ptr<1>, %[[STRIDE:[^:]*]]: i64, %[[ROWS:[^:]*]]: i64, %[[ROW:[^:]*]]: i64, %{{[^:]*}}: i64
+// CHECK-SAME:    %[[PTR:[^:]*]]: !llvm.ptr<1>, %[[STRIDE:[^:]*]]: i64, %[[ROWS:[^:]*]]: i64, %[[ROW32:[^:]*]]: i32, %{{[^:]*}}: i32
 // CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : i32
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : i32
-// CHECK:         %[[R:.*]] = arith.addi %[[ROW]], %{{.*}} : i64
-// CHECK-DAG:     %[[INSIDE:.*]] = arith.cmpi ult, %[[R]], %[[ROWS]] : i64
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i64
+// CHECK-DAG:     %[[ROWINDEX:.*]] = arith.index_cast %[[ROW32]] : i32 to index
+// CHECK-DAG:     %[[ROW:.*]] = arith.index_cast %[[ROWINDEX]] : index to i64
+// CHECK-DAG:     %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[ROW]] : i64
+// CHECK-DAG:     %[[COUNT:.*]] = arith.minui %[[LEFT]], %{{.*}} : i64
+// CHECK-DAG:     %[[BEFORE:.*]] = arith.cmpi ult, %[[ROW]], %[[ROWS]] : i64
+// CHECK-DAG:     %[[SELECTED:.*]] = arith.select %[[BEFORE]], %[[COUNT]], %[[ZERO]] : i64
+// CHECK-DAG:     %[[INSIDE:.*]] = arith.trunci %[[SELECTED]] : i64 to i32
+// CHECK-DAG:     %[[R:.*]] = arith.addi %[[ROW]], %{{.*}} : i64
 // CHECK-DAG:     %[[RS:.*]] = arith.muli %[[R]], %[[STRIDE]] : i64
 // CHECK-DAG:     %[[OFFSET:.*]] = arith.addi %[[RS]], %{{.*}} : i64
 // CHECK-DAG:     %[[ADDRESS:.*]] = llvm.getelementptr %[[PTR]][%[[OFFSET]]]
-// CHECK-DAG:     %[[SOURCE:.*]] = arith.select %[[INSIDE]], %[[ADDRESS]], %[[PTR]] : !llvm.ptr<1>
-// CHECK-DAG:     %[[BYTES:.*]] = arith.select %[[INSIDE]], %[[C16]], %[[C0]] : i32
-// CHECK:         nvvm.cp.async.shared.global %{{.*}}, %[[SOURCE]], 16, cache = cg, %[[BYTES]]
+// CHECK-DAG:     %[[ISINSIDE:.*]] = arith.cmpi ult, %{{.*}}, %[[INSIDE]] : i32
+// CHECK-DAG:     %[[BYTES:.*]] = arith.select %[[ISINSIDE]], %[[C16]], %[[C0]] : i32
+// CHECK:         nvvm.cp.async.shared.global %{{.*}}, %[[ADDRESS]], 16, cache = cg, %[[BYTES]]
 // CHECK-COUNT-3: nvvm.cp.async.shared.global
 // CHECK-NOT:     nvvm.cp.async.shared.global
 // CHECK:         nvvm.cp.async.commit.group

@@ -102,9 +102,12 @@ TEST_F(BundleCompilerTest, Manifest) {
   constexpr llvm::StringLiteral kTarget =
       R"({"arch":"sm_89","compute_capability":[8,9],"forward_compatible":true,"ptx_isa":"8.7"})";
   constexpr llvm::StringLiteral kDims = R"(["B","T","H"])";
+  constexpr llvm::StringLiteral kLimits =
+      R"({"B":[0,1073741824],"H":[0,1073741824],"T":[0,1073741824]})";
   constexpr llvm::StringLiteral kScratch = R"({"alignment":256,"bytes":"0"})";
   EXPECT_EQ(text("target"), kTarget);
   EXPECT_EQ(text("dims"), kDims);
+  EXPECT_EQ(text("limits"), kLimits);
   EXPECT_EQ(text("scratch"), kScratch);
   auto argument = [](StringRef name, StringRef access, int64_t width) {
     return llvm::formatv(R"({{"access":"{1}","alignment":16,"dtype":"bf16",)"
@@ -121,7 +124,7 @@ TEST_F(BundleCompilerTest, Manifest) {
   const llvm::json::Array &launches = *manifest.getArray("launches");
   ASSERT_EQ(launches.size(), 1u);
   const llvm::json::Object &launch = *launches.front().getAsObject();
-  constexpr llvm::StringLiteral kGrid = R"json(["(B * H)","1","1"])json";
+  constexpr llvm::StringLiteral kGrid = R"(["B","H","1"])";
   EXPECT_EQ(toText(launch.get("kernel")), "\"masked_kernel\"");
   EXPECT_EQ(toText(launch.get("grid")), kGrid);
   EXPECT_EQ(toText(launch.get("block")), "[128,1,1]");

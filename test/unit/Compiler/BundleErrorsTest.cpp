@@ -54,6 +54,18 @@ TEST_F(BundleErrorsTest, Program) {
   expectError("f", "sm_80", "expected 'arg0' to be a ranked tensor");
 }
 
+TEST_F(BundleErrorsTest, ExtentsOfKernelsAreCountedIn32Bits) {
+  parse(R"mlir(
+!S = tensor<1x1073741825x1x32xbf16>
+func.func @f(%q: !S, %e: !S) -> !S {
+  %o = hla.second_order ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
+  return %o : !S
+})mlir");
+  expectError("f", "sm_80",
+              "expected extents of at most 1073741824 (kernels count in 32 "
+              "bits), but got 1073741825 in 'arg0'");
+}
+
 TEST_F(BundleErrorsTest, PrivateFunctionsAreEntriesByName) {
   parse(R"mlir(
 !S = tensor<?x?x?x32xbf16>

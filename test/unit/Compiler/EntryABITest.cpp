@@ -98,6 +98,17 @@ TEST_F(EntryABITest, TheSameDestinationTwice) {
             "-> 1 2 3");
 }
 
+// What one scan hands to the next is put into `o`, which is no result.
+TEST_F(EntryABITest, DestinationThatIsNoResult) {
+  EXPECT_EQ(describe(R"mlir(
+    func.func @f(%q: !S, %o: !S, %p: !S) -> !S {
+      %u = hla.scan ins(%q, %q, %q : !S, !S, !S) outs(%o : !S) -> !S
+      %y = hla.scan reverse ins(%q, %u, %q : !S, !S, !S) outs(%p : !S) -> !S
+      return %y : !S
+    })mlir"),
+            "arg0:r:BxTxHx8 arg1:w:BxTxHx8 arg2:w:BxTxHx8 -> 2");
+}
+
 TEST_F(EntryABITest, HeadsFirst) {
   EXPECT_EQ(describe(R"mlir(
     func.func @f(%q: !S, %s: !State, %o: !S) -> !S {

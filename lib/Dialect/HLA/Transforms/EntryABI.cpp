@@ -197,6 +197,15 @@ static bool isRead(BlockArgument argument) {
   });
 }
 
+/// Whether an operation writes to `argument`, whatever becomes of its result:
+/// bufferization puts it there.
+static bool isDestination(BlockArgument argument) {
+  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+    auto destinations = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return destinations && destinations.isDpsInit(&use);
+  });
+}
+
 /// An argument for `value`, with its name from `attribute` or `fallback`.
 static FailureOr<ABIArgument> makeArgument(func::FuncOp function,
                                            ExtentClasses &extents, Value value,
@@ -265,9 +274,9 @@ FailureOr<EntryABI> hla::getEntryABI(func::FuncOp function) {
   };
   for (BlockArgument argument : body.getArguments()) {
     unsigned i = argument.getArgNumber();
-    ABIRole role = !written[i]        ? ABIRole::Read
-                   : isRead(argument) ? ABIRole::ReadWrite
-                                      : ABIRole::Write;
+    ABIRole role = ABIRole::Read;
+    if (written[i] || isDestination(argument))
+      role = isRead(argument) ? ABIRole::ReadWrite : ABIRole::Write;
     if (failed(append(argument, role,
                       function.getArgAttr(i, EntryABI::kNameAttrName),
                       "arg" + Twine(i))))

@@ -8,6 +8,7 @@
 
 #include "hla/Dialect/HLA/IR/HLA.h"
 #include "hla/Dialect/HLA/Transforms/Passes.h"
+#include "hla/Dialect/HLA/Transforms/ScheduleModel.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
@@ -30,23 +31,36 @@ std::array<Value, 3> getSequences(ScanOp scan) {
   return {scan.getQuery(), scan.getKey(), scan.getValue()};
 }
 
-/// Whether `scan` reads a result of the group, or a tensor that it reads.
-bool isConnected(const Group &group, ScanOp scan) {
+/// Whether `scan` reads a result of the group.
+bool readsResult(const Group &group, ScanOp scan) {
   return llvm::any_of(getSequences(scan), [&](Value sequence) {
-    return group.contains(sequence.getDefiningOp()) ||
-           llvm::any_of(sequence.getUsers(), [&](Operation *user) {
-             return group.contains(user) &&
-                    llvm::is_contained(getSequences(cast<ScanOp>(user)),
-                                       sequence);
-           });
+    return group.contains(sequence.getDefiningOp());
   });
+}
+
+/// Whether `scan` reads a tensor that the group reads.
+bool sharesSequence(const Group &group, ScanOp scan) {
+  return llvm::any_of(getSequences(scan), [&](Value sequence) {
+    return llvm::any_of(sequence.getUsers(), [&](Operation *user) {
+      return group.contains(user) &&
+             llvm::is_contained(getSequences(cast<ScanOp>(user)), sequence);
+    });
+  });
+}
+
+/// Whether the target holds the states of the group and of `scan` in one kernel.
+bool fits(const Group &group, ScanOp scan, const TargetInfo &target) {
+  SmallVector<VectorType> states = {scan.getStateType()};
+  for (Operation *member : group)
+    states.push_back(cast<ScanOp>(member).getStateType());
+  return ScheduleModel::holdsStates(states, target);
 }
 
 /// Whether `scan`, which comes after the group, can be walked with it.
 bool canJoin(const Group &group, ScanOp scan) {
   auto first = cast<ScanOp>(group.front());
   if (first.getReverse() != scan.getReverse() ||
-      first.getLayout() != scan.getLayout() || !isConnected(group, scan))
+      first.getLayout() != scan.getLayout())
     return false;
   // Only rows are handed over inside of a loop.
   auto isOfGroup = [&](Value value) {
@@ -150,24 +164,45 @@ void fuse(const Group &group, RewriterBase &rewriter) {
 }
 
 struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
+  using HLAFuseScansBase::HLAFuseScansBase;
+
   void runOnOperation() override {
+    const TargetInfo *info = TargetInfo::lookup(target);
+    if (!info) {
+      getOperation()->emitError("hla-fuse-scans: expected a known target (one of ")
+          << TargetInfo::getNames() << "), but got '" << target << "'";
+      return signalPassFailure();
+    }
     SmallVector<Group> groups;
     getOperation()->walk([&](Block *block) {
       size_t firstOfBlock = groups.size();
       for (ScanOp scan : block->getOps<ScanOp>()) {
         ++numScans;
-        auto *group = std::find_if(
-            groups.begin() + firstOfBlock, groups.end(),
-            [&](const Group &candidate) { return canJoin(candidate, scan); });
-        if (group == groups.end())
-          group = &groups.emplace_back();
-        group->insert(scan);
+        auto candidates = MutableArrayRef(groups).drop_front(firstOfBlock);
+        Group *group = select(candidates, scan, *info);
+        (group ? *group : groups.emplace_back()).insert(scan);
       }
     });
     IRRewriter rewriter(&getContext());
     for (const Group &group : groups)
       fuse(group, rewriter);
     numLoops += groups.size();
+  }
+
+  /// The group that `scan` joins, or null: the latest whose rows it reads, so
+  /// that they need no memory, or else that reads what it reads.
+  static Group *select(MutableArrayRef<Group> candidates, ScanOp scan,
+                       const TargetInfo &info) {
+    Group *sharing = nullptr;
+    for (Group &group : llvm::reverse(candidates)) {
+      if (!canJoin(group, scan))
+        continue;
+      if (readsResult(group, scan))
+        return &group;
+      if (!sharing && sharesSequence(group, scan) && fits(group, scan, info))
+        sharing = &group;
+    }
+    return sharing;
   }
 };
 

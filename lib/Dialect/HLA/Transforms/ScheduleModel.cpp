@@ -9,6 +9,7 @@
 #include "hla/Dialect/HLA/Transforms/ScheduleModel.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -27,6 +28,45 @@ static bool isShared(int64_t rows, int64_t cols, int64_t warps) {
 /// A head dimension that the fragments of a GPU's tensor cores divide.
 static bool isGPUHeadDim(int64_t dim) {
   return dim == 32 || dim == 64 || dim == 128;
+}
+
+/// A warp for every 16 rows of the largest state, so that states are register
+/// operands of products.
+static int64_t getDefaultWarps(ArrayRef<VectorType> states) {
+  int64_t dim = 16;
+  for (VectorType state : states)
+    for (int64_t size : state.getShape())
+      dim = std::max(dim, size);
+  return dim / 16;
+}
+
+/// 32-bit registers of a thread that states of these types take.
+static int64_t countRegisters(ArrayRef<VectorType> states, int64_t warps) {
+  int64_t elements = 0;
+  for (VectorType state : states)
+    elements += state.getNumElements();
+  return elements / (32 * warps);
+}
+
+/// 32-bit registers that a thread may have.
+static int64_t getAvailableRegisters(const TargetInfo &target, int64_t warps) {
+  return std::min(target.registersPerThread,
+                  target.registersPerMultiprocessor / (32 * warps));
+}
+
+static SmallVector<VectorType> getStateTypes(FusedScanOp op) {
+  return llvm::map_to_vector(op.getStateArguments(), [](BlockArgument state) {
+    return cast<VectorType>(state.getType());
+  });
+}
+
+bool ScheduleModel::holdsStates(ArrayRef<VectorType> states,
+                                const TargetInfo &target) {
+  if (!target.isGPU)
+    return true;
+  const int64_t warps = getDefaultWarps(states);
+  return countRegisters(states, warps) + kWorkingRegisters <=
+         getAvailableRegisters(target, warps);
 }
 
 static Precision getPrecisionOf(Type elementType) {
@@ -101,10 +141,7 @@ int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
 }
 
 int64_t ScheduleModel::getStateRegisters(ScheduleAttr schedule) {
-  int64_t elements = 0;
-  for (BlockArgument state : op.getStateArguments())
-    elements += cast<ShapedType>(state.getType()).getNumElements();
-  return elements / (32 * schedule.getWarps());
+  return countRegisters(getStateTypes(op), schedule.getWarps());
 }
 
 LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
@@ -140,9 +177,7 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
            << target.sharedMemoryPerBlock << " bytes of shared memory ("
            << target.arch << " has no more for a thread block), but got "
            << schedule << ", which needs " << shared;
-  int64_t available =
-      std::min(target.registersPerThread,
-               target.registersPerMultiprocessor / (32 * schedule.getWarps()));
+  int64_t available = getAvailableRegisters(target, schedule.getWarps());
   if (int64_t states = getStateRegisters(schedule);
       states + kWorkingRegisters > available)
     return op.emitOpError()
@@ -171,13 +206,7 @@ FailureOr<ScheduleAttr> ScheduleModel::getDefault() {
   }
   if (failed(verifyGPUOperation()))
     return failure();
-  // A warp for every 16 rows of the largest state, so that states are register
-  // operands of products.
-  int64_t dim = 0;
-  for (BlockArgument state : op.getStateArguments())
-    for (int64_t size : cast<ShapedType>(state.getType()).getShape())
-      dim = std::max(dim, size);
-  const int64_t warps = dim / 16;
+  const int64_t warps = getDefaultWarps(getStateTypes(op));
   // With 32 tokens a chunk, products leave the states their registers on every
   // target, and two stages fit everywhere; benchmarks/README.md has the times of
   // others.

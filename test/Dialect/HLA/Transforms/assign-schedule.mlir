@@ -15,16 +15,16 @@
 
 // A warp for every 16 rows of the largest state; on a CPU products are in f32.
 // CHECK-LABEL: func @d32
-// CPU:           schedule(<chunk = 64, warps = 1, stages = 1, precision = f32>)
-// GPU:           schedule(<chunk = 64, warps = 2, stages = 2, precision = bf16>)
+// CPU:           schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
+// GPU:           schedule(<chunk = 32, warps = 2, stages = 2, precision = bf16>)
 func.func @d32(%q: tensor<?x?x?x32xbf16>, %e: tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16> {
   %y = hla.scan ins(%q, %q, %q : tensor<?x?x?x32xbf16>, tensor<?x?x?x32xbf16>, tensor<?x?x?x32xbf16>) outs(%e : tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16>
   return %y : tensor<?x?x?x32xbf16>
 }
 
 // CHECK-LABEL: func @d64_f16
-// CPU:           schedule(<chunk = 64, warps = 1, stages = 1, precision = f32>)
-// GPU:           schedule(<chunk = 64, warps = 4, stages = 2, precision = f16>)
+// CPU:           schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
+// GPU:           schedule(<chunk = 32, warps = 4, stages = 2, precision = f16>)
 func.func @d64_f16(%q: tensor<?x?x?x64xf16>, %e: tensor<?x?x?x64xf16>) -> tensor<?x?x?x64xf16> {
   %y = hla.scan ins(%q, %q, %q : tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>) outs(%e : tensor<?x?x?x64xf16>) -> tensor<?x?x?x64xf16>
   return %y : tensor<?x?x?x64xf16>
@@ -32,20 +32,21 @@ func.func @d64_f16(%q: tensor<?x?x?x64xf16>, %e: tensor<?x?x?x64xf16>) -> tensor
 
 // The larger side of a state decides.
 // CHECK-LABEL: func @d32_dv128
-// GPU:           schedule(<chunk = 64, warps = 8, stages = 2, precision = bf16>)
+// GPU:           schedule(<chunk = 32, warps = 8, stages = 2, precision = bf16>)
 func.func @d32_dv128(%q: tensor<?x?x?x32xbf16>, %v: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
   %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x32xbf16>, tensor<?x?x?x32xbf16>, tensor<?x?x?x128xbf16>) outs(%e : tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16>
   return %y : tensor<?x?x?x128xbf16>
 }
 
-// Three tensors twice, what warps exchange, and the output: less is fetched ahead
+// Five tensors twice, what warps exchange, and the outputs: less is fetched ahead
 // where a thread block has less than 100 KiB.
-// CHECK-LABEL: func @three_of_d128
-// LARGE:         schedule(<chunk = 64, warps = 8, stages = 2, precision = bf16>)
-// SMALL:         schedule(<chunk = 64, warps = 8, stages = 1, precision = bf16>)
-func.func @three_of_d128(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
+// CHECK-LABEL: func @five_of_d128
+// LARGE:         schedule(<chunk = 32, warps = 8, stages = 2, precision = bf16>)
+// SMALL:         schedule(<chunk = 32, warps = 8, stages = 1, precision = bf16>)
+func.func @five_of_d128(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %l: tensor<?x?x?x128xbf16>, %w: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>, %f: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) {
   %y = hla.scan ins(%q, %k, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) outs(%e : tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16>
-  return %y : tensor<?x?x?x128xbf16>
+  %z = hla.scan ins(%q, %l, %w : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) outs(%f : tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16>
+  return %y, %z : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>
 }
 
 // A schedule of the program's own is kept.

@@ -1,25 +1,23 @@
 // RUN: hla-opt %s --hla-tile-outline-kernels --split-input-file | FileCheck %s
 
-// The function launches one block a head; what the program uses is passed, the
-// number of heads last, and constants move along.
+// The function launches a grid of blocks, one a head; what the program uses is
+// passed, and constants move along.
 // CHECK:       module attributes {gpu.container_module}
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME:    %[[V:.*]]: memref<?x64xbf16>, %[[B:.*]]: index, %[[H:.*]]: index, %[[T:.*]]: index
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
 // CHECK-DAG:     %[[THREADS:.*]] = arith.constant 128 : index
-// CHECK-DAG:     %[[BLOCKS:.*]] = arith.muli %[[B]], %[[H]]
-// CHECK:         gpu.launch_func @f_kernels::@f_kernel blocks in (%[[BLOCKS]], %[[ONE]], %[[ONE]]) threads in (%[[THREADS]], %[[ONE]], %[[ONE]])
-// CHECK-SAME:      args(%[[T]] : index, %[[V]] : memref<?x64xbf16>, %[[H]] : index)
+// CHECK:         gpu.launch_func @f_kernels::@f_kernel blocks in (%[[B]], %[[H]], %[[ONE]]) threads in (%[[THREADS]], %[[ONE]], %[[ONE]])
+// CHECK-SAME:      args(%[[T]] : index, %[[V]] : memref<?x64xbf16>)
 // CHECK-NOT:     hla_tile.launch
 
-// Block i is head i mod H of batch i / H.
+// Block (b, h) is head h of batch b.
 // CHECK:       gpu.module @f_kernels
-// CHECK:         gpu.func @f_kernel(%[[KT:.*]]: index, %[[KV:.*]]: memref<?x64xbf16>, %[[KH:.*]]: index) kernel
+// CHECK:         gpu.func @f_kernel(%[[KT:.*]]: index, %[[KV:.*]]: memref<?x64xbf16>) kernel
 // CHECK-SAME:      hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>
 // CHECK-SAME:      known_block_size = array<i32: 128, 1, 1>
-// CHECK-DAG:       %[[ID:.*]] = gpu.block_id x
-// CHECK-DAG:       %[[b:.*]] = arith.divui %[[ID]], %[[KH]]
-// CHECK-DAG:       %[[h:.*]] = arith.remui %[[ID]], %[[KH]]
+// CHECK-DAG:       %[[b:.*]] = gpu.block_id x
+// CHECK-DAG:       %[[h:.*]] = gpu.block_id y
 // CHECK-DAG:       %[[C:.*]] = arith.constant 7 : index
 // CHECK:           %[[ROW:.*]] = arith.addi %[[b]], %[[h]]
 // CHECK:           arith.muli %[[ROW]], %[[C]]

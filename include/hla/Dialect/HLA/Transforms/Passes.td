@@ -38,14 +38,19 @@ def HLAFuseScans : Pass<"hla-fuse-scans"> {
   let summary = "Puts scans that walk the same tokens into one loop";
   let description = [{
     Every `hla.scan` becomes part of an `hla.fused_scan`. Two scans of one block
-    are put into one loop where one reads what the other produces, or both read
-    one tensor; they walk in the same direction and layout; and nothing else
-    needs the first before the second. What only the loop reads is never written
-    to memory.
+    that walk in the same direction and layout are put into one loop where one
+    reads what the other produces, which then is never written to memory; or
+    where both read one tensor, and the target's registers hold the states of
+    both. Nothing else may need the first before the second.
 
     Example: the two scans of a masked second order become the loop shown at
     `hla.fused_scan`.
   }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "Architecture whose registers bound what scans that share a tensor are "
+           "put together: cpu (no bound) or as in hla-assign-schedule">
+  ];
   let statistics = [
     Statistic<"numLoops", "loops", "Number of loops made">,
     Statistic<"numScans", "scans", "Number of scans put into loops">

@@ -21,6 +21,11 @@ public:
   ScheduleModel(FusedScanOp op, const TargetInfo &target)
       : op(op), target(target) {}
 
+  /// Whether the registers of a thread block hold states of these types, with the
+  /// default number of warps.
+  static bool holdsStates(ArrayRef<VectorType> states,
+                          const TargetInfo &target);
+
   /// A schedule that `verify` accepts, or failure, with an error at the
   /// operation, if the target cannot execute it at all.
   FailureOr<ScheduleAttr> getDefault();
