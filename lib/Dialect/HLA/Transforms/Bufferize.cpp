@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ResultDestinations.h"
 #include "hla/Dialect/HLA/IR/HLA.h"
 #include "hla/Dialect/HLA/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -37,28 +38,10 @@ static MemRefType getBoundaryType(TensorType tensor, Attribute memorySpace) {
                          memorySpace);
 }
 
-/// The destinations of a function's results: indices of arguments.
-using Destinations = SmallVector<unsigned>;
-
-/// The operand at which the chain of destinations that ends in `value` begins:
-/// an argument of the function or a `tensor.empty`. Null if it begins otherwise.
-static OpOperand *findDestination(Value value) {
-  OpOperand *destination = nullptr;
-  while (auto result = dyn_cast<OpResult>(value)) {
-    if (isa<tensor::EmptyOp>(result.getOwner()))
-      return destination;
-    auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
-    if (!op)
-      return nullptr;
-    destination = op.getTiedOpOperand(result);
-    value = destination->get();
-  }
-  return destination;
-}
-
-/// Finds the destination of every result, and appends an argument for each that
-/// has none.
-static FailureOr<Destinations> assignDestinations(func::FuncOp function) {
+/// Verifies that `function` has destinations for its results, and appends the
+/// arguments that they need.
+static FailureOr<SmallVector<ResultDestination>>
+assignDestinations(func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return function.emitOpError("expected one block (kernels have no control "
                                 "flow around them), but got several");
@@ -68,28 +51,23 @@ static FailureOr<Destinations> assignDestinations(func::FuncOp function) {
       return function.emitOpError()
              << "expected arguments to be ranked, but argument #"
              << argument.getArgNumber() << " is " << argument.getType();
-  Destinations destinations;
-  for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
-    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type)
+  for (OpOperand &operand : body.getTerminator()->getOpOperands())
+    if (!isa<RankedTensorType>(operand.get().getType()))
       return function.emitOpError()
              << "expected results to be ranked tensors, but result #"
              << operand.getOperandNumber() << " is " << operand.get().getType();
-    OpOperand *destination = findDestination(operand.get());
-    BlockArgument argument;
-    if (destination)
-      argument = dyn_cast<BlockArgument>(destination->get());
-    if (argument &&
-        !llvm::is_contained(destinations, argument.getArgNumber())) {
-      destinations.push_back(argument.getArgNumber());
+
+  SmallVector<ResultDestination> destinations =
+      findResultDestinations(function);
+  for (auto [destination, type] :
+       llvm::zip(destinations, function.getResultTypes())) {
+    if (destination.argument < function.getNumArguments())
       continue;
-    }
-    unsigned index = function.getNumArguments();
-    if (failed(function.insertArgument(index, type, {}, function.getLoc())))
+    if (failed(function.insertArgument(destination.argument, type, {},
+                                       function.getLoc())))
       return failure();
-    if (destination && !argument)
-      destination->set(body.getArgument(index));
-    destinations.push_back(index);
+    if (destination.placeholder)
+      destination.placeholder->set(body.getArgument(destination.argument));
   }
   return destinations;
 }
@@ -97,12 +75,12 @@ static FailureOr<Destinations> assignDestinations(func::FuncOp function) {
 /// Drops the results of a bufferized function: what is not in its destination
 /// yet is copied there.
 static void dropResults(func::FuncOp function,
-                        const Destinations &destinations) {
+                        ArrayRef<ResultDestination> destinations) {
   Operation *terminator = function.getBody().front().getTerminator();
   OpBuilder b(terminator);
-  for (auto [value, index] :
+  for (auto [value, result] :
        llvm::zip(terminator->getOperands(), destinations)) {
-    BlockArgument destination = function.getArgument(index);
+    BlockArgument destination = function.getArgument(result.argument);
     Value buffer = value;
     while (auto cast = buffer.getDefiningOp<memref::CastOp>())
       buffer = cast.getSource();
@@ -127,7 +105,7 @@ struct Bufferize : hla::impl::HLABufferizeBase<Bufferize> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<std::pair<func::FuncOp, Destinations>> entries;
+    SmallVector<std::pair<func::FuncOp, SmallVector<ResultDestination>>> entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (!function.isPublic() || function.isDeclaration())
         continue;
@@ -136,7 +114,7 @@ struct Bufferize : hla::impl::HLABufferizeBase<Bufferize> {
                              "results become arguments), but this one is");
         return signalPassFailure();
       }
-      FailureOr<Destinations> destinations = assignDestinations(function);
+      auto destinations = assignDestinations(function);
       if (failed(destinations))
         return signalPassFailure();
       entries.emplace_back(function, std::move(*destinations));

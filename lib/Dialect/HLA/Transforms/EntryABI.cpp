@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "hla/Dialect/HLA/Transforms/EntryABI.h"
+#include "ResultDestinations.h"
 #include "hla/Dialect/HLA/IR/HLA.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -169,21 +170,6 @@ FailureOr<SmallVector<ABIDim>> ExtentClasses::getDims(Value value) {
   return dims;
 }
 
-/// The argument of the function that `value` is written to, or null: that at
-/// which its chain of destinations begins.
-static BlockArgument findDestination(Value value) {
-  bool isWritten = false;
-  while (auto result = dyn_cast<OpResult>(value)) {
-    auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
-    OpOperand *init = op ? op.getTiedOpOperand(result) : nullptr;
-    if (!init)
-      return {};
-    isWritten = true;
-    value = init->get();
-  }
-  return isWritten ? cast<BlockArgument>(value) : BlockArgument();
-}
-
 /// Whether the content of `argument` matters. The destinations of hla
 /// operations are only written.
 static bool isRead(BlockArgument argument) {
@@ -243,18 +229,12 @@ FailureOr<EntryABI> hla::getEntryABI(func::FuncOp function) {
   Block &body = function.getBody().front();
   unsigned numArguments = body.getNumArguments();
   SmallVector<bool> written(numArguments, false);
-  SmallVector<Value> appended;
-  auto returned = cast<func::ReturnOp>(body.getTerminator());
-  for (Value value : returned.getOperands()) {
-    BlockArgument destination = findDestination(value);
-    if (destination && !written[destination.getArgNumber()]) {
-      written[destination.getArgNumber()] = true;
-      abi.results.push_back(destination.getArgNumber());
-      continue;
-    }
-    abi.results.push_back(numArguments + appended.size());
-    appended.push_back(value);
+  for (const ResultDestination &destination : findResultDestinations(function)) {
+    abi.results.push_back(destination.argument);
+    if (destination.argument < numArguments)
+      written[destination.argument] = true;
   }
+  OperandRange returned = body.getTerminator()->getOperands();
 
   ExtentClasses extents(function);
   llvm::StringSet<> names;
@@ -284,7 +264,7 @@ FailureOr<EntryABI> hla::getEntryABI(func::FuncOp function) {
   }
   for (auto [i, index] : llvm::enumerate(abi.results))
     if (index >= numArguments &&
-        failed(append(appended[index - numArguments], ABIRole::Write,
+        failed(append(returned[i], ABIRole::Write,
                       function.getResultAttr(i, EntryABI::kNameAttrName),
                       "result" + Twine(i))))
       return failure();
