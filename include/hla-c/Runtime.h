@@ -202,14 +202,24 @@ HLA_EXPORT const char *hlaBundleGetManifest(const HlaBundle *bundle);
 
 /// The number of arguments of a launch; 0 for a null bundle.
 HLA_EXPORT size_t hlaBundleGetNumArguments(const HlaBundle *bundle);
+
+/// Stores what the bundle asks of argument `index`, counted from 0. The bundle
+/// owns the strings and arrays that `info` points to. An index out of range, a
+/// null `bundle` and a null `info` are HLA_STATUS_INVALID_ARGUMENT.
 HLA_EXPORT HlaStatus hlaBundleGetArgument(const HlaBundle *bundle, size_t index,
                                           HlaArgumentInfo *info);
 
 /// The number of symbolic dimensions; 0 for a null bundle.
 HLA_EXPORT size_t hlaBundleGetNumDims(const HlaBundle *bundle);
+
+/// Stores the name and the limits of dim `index`, counted from 0. The bundle
+/// owns the name. An index out of range, a null `bundle` and a null `info` are
+/// HLA_STATUS_INVALID_ARGUMENT.
 HLA_EXPORT HlaStatus hlaBundleGetDim(const HlaBundle *bundle, size_t index,
                                      HlaDimInfo *info);
 
+/// Stores what the bundle runs on. The bundle owns the strings. A null `bundle`
+/// and a null `info` are HLA_STATUS_INVALID_ARGUMENT.
 HLA_EXPORT HlaStatus hlaBundleGetTarget(const HlaBundle *bundle,
                                         HlaTargetInfo *info);
 
@@ -250,6 +260,14 @@ HLA_EXPORT HlaStatus hlaBundlePrepare(HlaBundle *bundle, int32_t device);
 /// `scratch` is device memory of at least hlaBundleGetScratchBytes bytes that
 /// nothing else uses until the kernels have ended. If it is null and scratch is
 /// needed, memory is allocated and freed in the order of `stream`.
+///
+/// Nothing was launched if the status is HLA_STATUS_INVALID_ARGUMENT, one of
+/// those of arguments (from HLA_STATUS_ARGUMENT_COUNT to
+/// HLA_STATUS_LAUNCH_LIMIT), HLA_STATUS_NO_DRIVER, HLA_STATUS_NO_DEVICE,
+/// HLA_STATUS_UNSUPPORTED_DEVICE or HLA_STATUS_INVALID_KERNEL. After any other
+/// failure some of the bundle's kernels may run, and written arguments hold
+/// anything. A kernel that fails while it runs is reported by a later call,
+/// such as hlaStreamSynchronize.
 HLA_EXPORT HlaStatus hlaBundleLaunch(HlaBundle *bundle,
                                      const HlaTensor *arguments,
                                      size_t numArguments, void *stream,
@@ -268,6 +286,9 @@ HLA_EXPORT HlaStatus hlaDeviceGetCount(int32_t *count);
 /// Stores the device's name, cut to `size` bytes with the terminating zero.
 HLA_EXPORT HlaStatus hlaDeviceGetName(int32_t device, char *name, size_t size);
 
+/// Stores the compute capability of a device, 9 and 0 of an H100. A device that
+/// does not exist, -1 included, is HLA_STATUS_NO_DEVICE, a null result
+/// HLA_STATUS_INVALID_ARGUMENT.
 HLA_EXPORT HlaStatus hlaDeviceGetComputeCapability(int32_t device,
                                                    int32_t *major,
                                                    int32_t *minor);
@@ -278,10 +299,17 @@ HLA_EXPORT HlaStatus hlaDeviceAllocate(int32_t device, size_t bytes,
 /// Frees what hlaDeviceAllocate gave; null is allowed.
 HLA_EXPORT HlaStatus hlaDeviceFree(int32_t device, void *data);
 
-/// Copy in the order of `stream`, and wait for the copy.
+/// Copies `bytes` from host memory in the order of `stream`, and waits for the
+/// copy. A null `target` or `source` is HLA_STATUS_INVALID_ARGUMENT, unless
+/// there are no bytes.
 HLA_EXPORT HlaStatus hlaMemcpyHostToDevice(int32_t device, void *target,
                                            const void *source, size_t bytes,
                                            void *stream);
+
+/// Copies `bytes` to host memory in the order of `stream`, and waits for the
+/// copy and for all work before it: reports the failure of a kernel that ran on
+/// `stream`. A null `target` or `source` is HLA_STATUS_INVALID_ARGUMENT, unless
+/// there are no bytes.
 HLA_EXPORT HlaStatus hlaMemcpyDeviceToHost(int32_t device, void *target,
                                            const void *source, size_t bytes,
                                            void *stream);
@@ -292,13 +320,18 @@ HLA_EXPORT HlaStatus hlaMemset(int32_t device, void *target, uint8_t value,
 
 /// A stream that does not synchronise with the legacy default stream.
 HLA_EXPORT HlaStatus hlaStreamCreate(int32_t device, void **stream);
+/// Frees what hlaStreamCreate gave; null is allowed. Work that is on the stream
+/// still runs to its end.
 HLA_EXPORT HlaStatus hlaStreamDestroy(int32_t device, void *stream);
 /// Waits for the stream's work. Reports the failure of a kernel that ran on it.
 HLA_EXPORT HlaStatus hlaStreamSynchronize(int32_t device, void *stream);
 
 /// Events measure time on a stream.
 HLA_EXPORT HlaStatus hlaEventCreate(int32_t device, void **event);
+/// Frees what hlaEventCreate gave; null is allowed.
 HLA_EXPORT HlaStatus hlaEventDestroy(int32_t device, void *event);
+/// Marks the end of all work that is on `stream` now; does not wait. A null
+/// `event` is HLA_STATUS_INVALID_ARGUMENT.
 HLA_EXPORT HlaStatus hlaEventRecord(int32_t device, void *event, void *stream);
 /// Waits for `stop` and stores the time between the events, in milliseconds.
 HLA_EXPORT HlaStatus hlaEventElapsedTime(int32_t device, void *start,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Assembler.h"
+#include "hla/Compiler/WriteFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -37,25 +38,22 @@ public:
     llvm::SmallString<128> path;
     if (std::error_code error =
             llvm::sys::fs::createTemporaryFile("hla", suffix, path))
-      return llvm::createStringError(error, "cannot create a temporary file");
+      return llvm::createStringError(
+          error, "expected a writable directory for temporary files, but got " +
+                     error.message());
     return TemporaryFile(path);
   }
   llvm::StringRef getPath() const { return path; }
 
   llvm::Error write(llvm::StringRef text) const {
-    std::error_code error;
-    llvm::raw_fd_ostream os(path, error);
-    if (!error)
-      os << text;
-    os.close();
-    if (error || os.has_error())
-      return llvm::createStringError("cannot write " + path);
-    return llvm::Error::success();
+    return writeFile(path, text);
   }
   llvm::Expected<std::string> read() const {
     auto buffer = llvm::MemoryBuffer::getFile(path);
     if (!buffer)
-      return llvm::createStringError(buffer.getError(), "cannot read " + path);
+      return llvm::createStringError(
+          buffer.getError(), "expected a readable file '" + path +
+                                 "', but got " + buffer.getError().message());
     return (*buffer)->getBuffer().str();
   }
 
@@ -133,9 +131,12 @@ llvm::Expected<Assembled> hla::assemble(llvm::StringRef ptx, llvm::StringRef arc
   llvm::Expected<std::string> text = report->read();
   if (!text)
     return text.takeError();
-  if (status != 0)
-    return llvm::createStringError("the assembler " + ptxas + " failed: " +
-                                   (message.empty() ? *text : message));
+  if (status != 0) {
+    if (message.empty())
+      message = "status " + std::to_string(status) + ": " + *text;
+    return llvm::createStringError("expected the assembler '" + ptxas +
+                                   "' to accept the code, but got " + message);
+  }
   Assembled result;
   parseReport(*text, result);
   llvm::Expected<std::string> cubin = output->read();

@@ -1,4 +1,4 @@
-//===- BundleCompiler.cpp - entry functions as bundles for a GPU -*- C++ -*-===//
+//===- BundleCompiler.cpp - entry functions as bundles ----------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,8 +8,9 @@
 
 #include "hla/Compiler/BundleCompiler.h"
 #include "Assembler.h"
-#include "LaunchPlan.h"
+#include "LaunchRecipe.h"
 #include "hla/Compiler/Diagnostics.h"
+#include "hla/Compiler/WriteFile.h"
 #include "hla/Dialect/HLA/IR/HLA.h"
 #include "hla/Dialect/HLA/Transforms/Passes.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
@@ -150,10 +151,21 @@ static llvm::json::Array getDims(const EntryABI &abi) {
 /// chunks ahead.
 static constexpr int64_t kMaxExtent = int64_t(1) << 30;
 
-static llvm::json::Object getLimits(const llvm::json::Array &dims) {
-  llvm::json::Object limits;
+/// What dims may be: what kernels can count, and for one that is an extent of a
+/// grid, as many blocks as a grid has there.
+static llvm::json::Object getLimits(const llvm::json::Array &dims,
+                                    const llvm::json::Array &launches) {
+  llvm::StringMap<int64_t> maxima;
   for (const llvm::json::Value &dim : dims)
-    limits[dim.getAsString()->str()] = llvm::json::Array{0, kMaxExtent};
+    maxima[*dim.getAsString()] = kMaxExtent;
+  for (const llvm::json::Value &launch : launches)
+    for (auto [extent, maxBlocks] :
+         llvm::zip(*launch.getAsObject()->getArray("grid"), kMaxGrid))
+      if (auto it = maxima.find(*extent.getAsString()); it != maxima.end())
+        it->second = std::min(it->second, maxBlocks);
+  llvm::json::Object limits;
+  for (const auto &[dim, maximum] : maxima)
+    limits[dim.str()] = llvm::json::Array{0, maximum};
   return limits;
 }
 
@@ -170,7 +182,8 @@ static std::string describeSchedules(ModuleOp module) {
   return llvm::join(schedules, "; ");
 }
 
-static llvm::json::Object writeManifest(const EntryABI &abi, LaunchPlan plan,
+static llvm::json::Object writeManifest(const EntryABI &abi,
+                                        LaunchRecipe recipe,
                                         const TargetInfo &target,
                                         const Bundle &bundle,
                                         StringRef schedules) {
@@ -193,12 +206,12 @@ static llvm::json::Object writeManifest(const EntryABI &abi, LaunchPlan plan,
             llvm::json::Array{target.major, target.minor}},
            {"forward_compatible", target.forwardCompatible}}},
       {"files", std::move(files)},
-      {"limits", getLimits(dims)},
+      {"limits", getLimits(dims, recipe.launches)},
       {"dims", std::move(dims)},
       {"arguments", describeArguments(abi)},
-      {"scratch", llvm::json::Object{{"bytes", plan.scratchBytes},
+      {"scratch", llvm::json::Object{{"bytes", recipe.scratchBytes},
                                      {"alignment", kScratchAlignment}}},
-      {"launches", std::move(plan.launches)},
+      {"launches", std::move(recipe.launches)},
       {"schedule", schedules.str()}};
 }
 
@@ -211,8 +224,9 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
         " but cpu), but got '" + options.target + "'");
   FirstError firstError(module.getContext());
   if (!module.lookupSymbol<func::FuncOp>(entry))
-    return llvm::createStringError("expected a function '" + entry +
-                                   "' in the program (the entry)");
+    return llvm::createStringError(
+        "expected a function '" + entry +
+        "' in the program (the entry), but got none");
   if (!isIdentifier(entry))
     return llvm::createStringError(
         "expected the name of the entry to be an identifier (kernels and files "
@@ -256,18 +270,17 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
   buildHLAToNVVMPipeline(pm, pipeline);
   if (failed(pm.run(*program)))
     return firstError.take("could not compile the program");
-  FailureOr<LaunchPlan> plan = getLaunchPlan(function, *abi);
-  if (failed(plan))
+  FailureOr<LaunchRecipe> recipe = getLaunchRecipe(function, *abi);
+  if (failed(recipe))
     return firstError.take("could not determine the launches of the entry");
   bundle.times.passes = secondsSinceStart();
 
-  auto kernels = program->getOps<gpu::GPUModuleOp>();
-  if (kernels.empty())
+  if (!recipe->module)
     return llvm::createStringError("expected the function '" + entry +
                                    "' to contain an hla operation (a kernel is "
-                                   "made of it), but found none");
+                                   "made of it), but got none");
   llvm::Expected<std::string> ptx =
-      translateToPTX(*kernels.begin(), *target, &bundle.times.ptx);
+      translateToPTX(recipe->module, *target, &bundle.times.ptx);
   if (!ptx)
     return ptx.takeError();
   bundle.ptx = std::move(*ptx);
@@ -283,40 +296,28 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
     bundle.resources = std::move(assembled->resources);
     bundle.remarks = std::move(assembled->remarks);
   }
-  bundle.manifest = writeManifest(*abi, std::move(*plan), *target, bundle,
+  bundle.manifest = writeManifest(*abi, std::move(*recipe), *target, bundle,
                                   describeSchedules(*program));
   return bundle;
 }
 
-static llvm::Error writeFile(StringRef directory, StringRef name,
-                             StringRef content) {
-  SmallString<128> path(directory);
-  llvm::sys::path::append(path, name);
-  std::error_code error;
-  llvm::raw_fd_ostream os(path, error);
-  if (!error) {
-    os << content;
-    os.close();
-    error = os.error();
-    os.clear_error();
-  }
-  if (error)
-    return llvm::createStringError(error, "cannot write '" + path +
-                                              "': " + error.message());
-  return llvm::Error::success();
-}
-
 llvm::Error Bundle::write(StringRef directory) const {
   if (std::error_code error = llvm::sys::fs::create_directories(directory))
-    return llvm::createStringError(error, "cannot create '" + directory +
-                                              "': " + error.message());
-  if (llvm::Error failed = writeFile(directory, entry + ".ptx", ptx))
+    return llvm::createStringError(error, "expected a writable directory '" +
+                                              directory + "', but got " +
+                                              error.message());
+  auto write = [&](StringRef name, StringRef content) {
+    SmallString<128> path(directory);
+    llvm::sys::path::append(path, name);
+    return writeFile(path, content);
+  };
+  if (llvm::Error failed = write(entry + ".ptx", ptx))
     return failed;
   if (cubin)
-    if (llvm::Error failed = writeFile(directory, entry + ".cubin", *cubin))
+    if (llvm::Error failed = write(entry + ".cubin", *cubin))
       return failed;
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object(manifest)));
-  return writeFile(directory, "manifest.json", text);
+  return write(
+      "manifest.json",
+      llvm::formatv("{0:2}\n", llvm::json::Value(llvm::json::Object(manifest)))
+          .str());
 }

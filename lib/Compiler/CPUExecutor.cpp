@@ -87,8 +87,9 @@ CPUExecutor::create(ModuleOp module, StringRef entry,
   FirstError firstError(module.getContext());
   auto function = module.lookupSymbol<func::FuncOp>(entry);
   if (!function)
-    return llvm::createStringError("expected a function '" + entry +
-                                   "' in the program (the entry)");
+    return llvm::createStringError(
+        "expected a function '" + entry +
+        "' in the program (the entry), but got none");
   if (options.parallel == CPUParallel::OpenMP &&
       getDefaultParallel() != CPUParallel::OpenMP)
     return llvm::createStringError(

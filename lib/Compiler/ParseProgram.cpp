@@ -1,5 +1,4 @@
-//===- ParseProgram.cpp - reads a program, with the names it uses -*- C++
-//-*-===//
+//===- ParseProgram.cpp - reads a program and its names ---------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- CPUPipeline.cpp - from hla to the LLVM dialect for the host -*- C++
-//-*-===//
+//===- CPUPipeline.cpp - from hla to LLVM for the host ----------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

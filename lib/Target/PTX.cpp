@@ -14,6 +14,10 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -42,6 +46,26 @@ private:
   Clock::time_point start = Clock::now();
 };
 
+/// Collects LLVM's errors, one a line. Without it the first one is printed and
+/// ends the process.
+class ErrorCollector : public llvm::DiagnosticHandler {
+public:
+  explicit ErrorCollector(std::string &errors) : errors(errors) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &diagnostic) override {
+    if (diagnostic.getSeverity() == llvm::DS_Error) {
+      llvm::raw_string_ostream os(errors);
+      os << (errors.empty() ? "" : "\n");
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      diagnostic.print(printer);
+    }
+    return true;
+  }
+
+private:
+  std::string &errors;
+};
+
 } // namespace
 
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
@@ -59,7 +83,8 @@ createTargetMachine(const TargetInfo &target) {
   const llvm::Target *backend =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!backend)
-    return llvm::createStringError("LLVM has no NVPTX back end: " + error);
+    return llvm::createStringError(
+        "expected LLVM to have the NVPTX back end, but got " + error);
   // The version is always said: by default it is too old for a target's
   // instructions.
   std::string features = "+ptx" + std::to_string(target.ptxVersion);
@@ -68,9 +93,21 @@ createTargetMachine(const TargetInfo &target) {
       /*RelocModel=*/std::nullopt, /*CodeModel=*/std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
-    return llvm::createStringError("LLVM cannot generate code for " +
-                                   llvm::Twine(target.arch));
+    return llvm::createStringError(
+        "expected an architecture that LLVM generates code for, but got '" +
+        llvm::Twine(target.arch) + "'");
   return machine;
+}
+
+/// Inline PTX is for whole warps. The LLVM dialect cannot say so, and without it
+/// optimizations may move or copy an instruction into a branch that not all threads
+/// take.
+static void markConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = dyn_cast<llvm::CallInst>(&instruction);
+          call && call->isInlineAsm())
+        call->setConvergent();
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -99,14 +136,20 @@ llvm::Expected<std::string> hla::translateToPTX(gpu::GPUModuleOp module,
   if (!machine)
     return machine.takeError();
 
+  std::string errors;
   llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
   std::unique_ptr<llvm::Module> code;
   {
     Timer timer(&sums.translate);
     code = translateModuleToLLVMIR(module, context);
   }
   if (!code)
-    return llvm::createStringError("cannot translate kernels to LLVM IR");
+    return llvm::createStringError(
+        "expected kernels that translate to LLVM IR (they are in the LLVM and "
+        "NVVM dialects by then), but got others in '" +
+        module.getName() + "'");
+  markConvergent(*code);
   code->setTargetTriple((*machine)->getTargetTriple());
   code->setDataLayout((*machine)->createDataLayout());
   {
@@ -120,8 +163,13 @@ llvm::Expected<std::string> hla::translateToPTX(gpu::GPUModuleOp module,
   llvm::legacy::PassManager generator;
   if ((*machine)->addPassesToEmitFile(generator, os, nullptr,
                                       llvm::CodeGenFileType::AssemblyFile))
-    return llvm::createStringError("LLVM cannot write PTX");
+    return llvm::createStringError("expected the NVPTX back end to write "
+                                   "assembly, but got one that does not");
   generator.run(*code);
+  if (!errors.empty())
+    return llvm::createStringError(
+        "expected code that LLVM compiles for " + llvm::Twine(target.arch) +
+        ", but got: " + errors);
   return text.str().str();
 }
 

@@ -17,19 +17,23 @@ using namespace mlir::hla;
 // first version that names every target below.
 static constexpr TargetInfo kTargets[] = {
     {"cpu", /*isGPU=*/false},
-    {"sm_80", true, 8, 0, /*forwardCompatible=*/true, 87, 163 << 10, 164 << 10,
-     65536, 255, /*hasStmatrix=*/false},
-    {"sm_86", true, 8, 6, true, 87, 99 << 10, 100 << 10, 65536, 255, false},
-    {"sm_89", true, 8, 9, true, 87, 99 << 10, 100 << 10, 65536, 255, false},
-    {"sm_90a", true, 9, 0, false, 87, 227 << 10, 228 << 10, 65536, 255, true},
-    {"sm_100a", true, 10, 0, false, 87, 227 << 10, 228 << 10, 65536, 255, true},
-    {"sm_120a", true, 12, 0, false, 87, 99 << 10, 100 << 10, 65536, 255, true},
+    {"sm_80", true, 8, 0, /*forwardCompatible=*/true, 87, 163 << 10, 65536, 255, /*hasStmatrix=*/false},
+    {"sm_86", true, 8, 6, true, 87, 99 << 10, 65536, 255, false},
+    {"sm_89", true, 8, 9, true, 87, 99 << 10, 65536, 255, false},
+    {"sm_90a", true, 9, 0, false, 87, 227 << 10, 65536, 255, true},
+    {"sm_100a", true, 10, 0, false, 87, 227 << 10, 65536, 255, true},
+    {"sm_120a", true, 12, 0, false, 87, 99 << 10, 65536, 255, true},
 };
 
 const TargetInfo *TargetInfo::lookup(llvm::StringRef arch) {
   const auto *it = llvm::find_if(
       kTargets, [&](const TargetInfo &info) { return info.arch == arch; });
   return it == std::end(kTargets) ? nullptr : it;
+}
+
+int64_t TargetInfo::getRegistersPerThread(int64_t warps) const {
+  return std::min(registersPerThread, registersPerMultiprocessor / (32 * warps)) /
+         8 * 8;
 }
 
 const TargetInfo *TargetInfo::select(unsigned major, unsigned minor) {

@@ -8,6 +8,7 @@
 
 #include "hla/Compiler/BundleCompiler.h"
 #include "hla/Compiler/ParseProgram.h"
+#include "hla/Compiler/WriteFile.h"
 #include "hla/Target/TargetInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -43,7 +44,8 @@ static cl::opt<std::string>
 static cl::opt<bool> noCubin("no-cubin", cl::desc("Write PTX alone"),
                              cl::cat(category));
 static cl::opt<std::string>
-    timeReport("time-report", cl::desc("Write the seconds of each stage as JSON"),
+    timeReport("time-report",
+               cl::desc("Write the milliseconds of each stage as JSON"),
                cl::value_desc("FILE"), cl::cat(category));
 
 static int fail(const llvm::Twine &message) {
@@ -101,14 +103,10 @@ static llvm::Error writeTimes(llvm::ArrayRef<Bundle> bundles, double writing) {
         {"assemble", sum.assemble}, {"write", writing}})
     stages.push_back(
         llvm::json::Object{{"name", name}, {"ms", seconds * 1000}});
-  std::error_code error;
-  llvm::raw_fd_ostream os(timeReport, error);
-  if (error)
-    return llvm::createStringError(error, "cannot write '" + timeReport +
-                                              "': " + error.message());
   llvm::json::Object report{{"stages", std::move(stages)}};
-  os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(report)));
-  return llvm::Error::success();
+  return writeFile(
+      timeReport,
+      llvm::formatv("{0:2}\n", llvm::json::Value(std::move(report))).str());
 }
 
 /// The functions to compile: those asked for, or all public ones with a body.
@@ -145,7 +143,7 @@ int main(int argc, char **argv) {
   std::vector<std::string> names = getEntries(**module);
   if (names.empty())
     return fail("expected a public function in '" + program +
-                "' (an entry to compile), but found none");
+                "' (an entry to compile), but got none");
 
   BundleOptions options;
   options.target = target;

@@ -73,9 +73,10 @@ llvm::Expected<Array> Array::create(llvm::StringRef name, DType type,
         std::calloc(std::max<size_t>(array.getSizeInBytes(), 1), 1)));
   }
   if (!array.data)
-    return llvm::createStringError("expected '" + name + "', " +
-                                   formatShape(shape) + " of " + getName(type) +
-                                   ", to fit the memory of this machine");
+    return llvm::createStringError(
+        "expected '" + name + "' to fit the memory of this machine (" +
+        std::to_string(memory) + " bytes), but got " + formatShape(shape) +
+        " of " + getName(type));
   return array;
 }
 

@@ -1,5 +1,4 @@
-//===- Oracle.cpp - what an entry function should compute, in float64 -*- C++
-//-*-===//
+//===- Oracle.cpp - what a function should compute --------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

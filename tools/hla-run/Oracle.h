@@ -1,5 +1,4 @@
-//===- Oracle.h - what an entry function should compute, in float64 -*- C++
-//-*-===//
+//===- Oracle.h - what a function should compute ----------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

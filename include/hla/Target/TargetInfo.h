@@ -27,13 +27,16 @@ struct TargetInfo {
   bool forwardCompatible = false;
   /// PTX ISA version that code for the target is written in, times ten.
   unsigned ptxVersion = 0;
-  /// Shared memory that one thread block may use, and that one multiprocessor
-  /// has, in bytes.
-  int64_t sharedMemoryPerBlock = 0, sharedMemoryPerMultiprocessor = 0;
+  /// Shared memory that one thread block may use, in bytes.
+  int64_t sharedMemoryPerBlock = 0;
   /// 32-bit registers of a multiprocessor, and the most that a thread may use.
   int64_t registersPerMultiprocessor = 0, registersPerThread = 0;
   /// Whether `stmatrix` exists.
   bool hasStmatrix = false;
+
+  /// Registers that a thread of a block of `warps` warps may have: a multiple of
+  /// 8, in which they are allocated.
+  int64_t getRegistersPerThread(int64_t warps) const;
 
   /// The target named `arch`, or null.
   static const TargetInfo *lookup(llvm::StringRef arch);

@@ -51,7 +51,7 @@ private:
   Value zeros(int64_t rows, int64_t cols);
   Value cast(Value tile, FloatType elementType);
   Value subview(Value memref, ArrayRef<OpFoldResult> offsets,
-                ArrayRef<OpFoldResult> sizes, int64_t rows, int64_t cols);
+                ArrayRef<OpFoldResult> sizes, unsigned rowDim);
   Value getSequenceView(Value sequence);
   Value getStateView(Value states);
   Value getInitialState(unsigned state, Value carryView);
@@ -103,15 +103,23 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
   return arith::TruncFOp::create(b, result, tile);
 }
 
-/// The matrix of `rows × cols` at `offsets`.
+/// The matrix at `offsets` of `sizes`, all 1 but those of `rowDim` and of the last
+/// dimension.
 Value ProgramBuilder::subview(Value memref, ArrayRef<OpFoldResult> offsets,
-                              ArrayRef<OpFoldResult> sizes, int64_t rows,
-                              int64_t cols) {
+                              ArrayRef<OpFoldResult> sizes, unsigned rowDim) {
   auto source = mlir::cast<MemRefType>(memref.getType());
-  SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
-  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
-      {rows, cols}, source, offsets, sizes, strides);
-  return memref::SubViewOp::create(b, type, memref, offsets, sizes, strides);
+  const int64_t last = source.getRank() - 1;
+  SmallVector<OpFoldResult> ones(source.getRank(), b.getIndexAttr(1));
+  auto full = mlir::cast<MemRefType>(
+      memref::SubViewOp::inferResultType(source, offsets, sizes, ones));
+  // Which dimensions stay is said, not inferred: several may have extent 1.
+  auto [strides, offset] = full.getStridesAndOffset();
+  auto layout = StridedLayoutAttr::get(b.getContext(), offset,
+                                       {strides[rowDim], strides[last]});
+  auto type = MemRefType::get(
+      {full.getDimSize(rowDim), full.getDimSize(last)},
+      full.getElementType(), layout, full.getMemorySpace());
+  return memref::SubViewOp::create(b, type, memref, offsets, sizes, ones);
 }
 
 /// All tokens of the head: `memref<T x D>`.
@@ -121,12 +129,9 @@ Value ProgramBuilder::getSequenceView(Value sequence) {
       sizes(4, b.getIndexAttr(1));
   offsets[op.getBatchDim()] = batch;
   offsets[op.getHeadDim()] = head;
-  OpFoldResult tokens = getAsOpFoldResult(numTokens);
-  sizes[op.getTokenDim()] = tokens;
+  sizes[op.getTokenDim()] = getAsOpFoldResult(numTokens);
   sizes[3] = b.getIndexAttr(cols);
-  return subview(sequence, offsets, sizes,
-                 getConstantIntValue(tokens).value_or(ShapedType::kDynamic),
-                 cols);
+  return subview(sequence, offsets, sizes, op.getTokenDim());
 }
 
 /// The state of the head: `memref<d x dv>`.
@@ -137,8 +142,7 @@ Value ProgramBuilder::getStateView(Value states) {
   SmallVector<OpFoldResult> sizes = {
       b.getIndexAttr(1), b.getIndexAttr(1), b.getIndexAttr(type.getDimSize(2)),
       b.getIndexAttr(type.getDimSize(3))};
-  return subview(states, offsets, sizes, type.getDimSize(2),
-                 type.getDimSize(3));
+  return subview(states, offsets, sizes, /*rowDim=*/2);
 }
 
 Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {

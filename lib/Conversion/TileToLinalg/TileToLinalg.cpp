@@ -80,13 +80,8 @@ struct Window {
 
   /// Whether the window is known to be the whole tile.
   bool covers(RankedTensorType tile) const {
-    return isEqualConstantInt(rows, tile.getDimSize(0)) &&
-           isEqualConstantInt(cols, tile.getDimSize(1));
-  }
-
-  static bool isEqualConstantInt(OpFoldResult value, int64_t expected) {
-    std::optional<int64_t> constant = getConstantIntValue(value);
-    return constant && *constant == expected;
+    return isConstantIntValue(rows, tile.getDimSize(0)) &&
+           isConstantIntValue(cols, tile.getDimSize(1));
   }
 };
 

@@ -42,9 +42,9 @@ using namespace mlir::hla;
 namespace {
 
 /// Emits loops of vector operations before one linalg operation.
-class Emitter {
+class LoopEmitter {
 public:
-  Emitter(Operation *op, int64_t vectorBits)
+  LoopEmitter(Operation *op, int64_t vectorBits)
       : b(op), loc(op->getLoc()), vectorBits(vectorBits) {}
 
   // Each fails, with an error, on an operation that a tile program does not
@@ -95,8 +95,8 @@ private:
 
 } // namespace
 
-void Emitter::forEach(Value count, int64_t step,
-                      function_ref<void(Value)> body) {
+void LoopEmitter::forEach(Value count, int64_t step,
+                          function_ref<void(Value)> body) {
   std::optional<int64_t> constant = getConstantIntValue(count);
   if (constant && *constant <= step) {
     if (*constant > 0)
@@ -109,7 +109,7 @@ void Emitter::forEach(Value count, int64_t step,
   body(loop.getInductionVar());
 }
 
-void Emitter::forEachPiece(OpFoldResult cols, int64_t lanes, PieceFn body) {
+void LoopEmitter::forEachPiece(OpFoldResult cols, int64_t lanes, PieceFn body) {
   std::optional<int64_t> constant = getConstantIntValue(cols);
   if (!constant) {
     Value count = getValueOrCreateConstantIndexOp(b, loc, cols);
@@ -145,8 +145,8 @@ static int64_t getElementBits(linalg::LinalgOp op) {
   return bits;
 }
 
-LogicalResult Emitter::emitPiece(linalg::LinalgOp op, ValueRange at,
-                                 int64_t width) {
+LogicalResult LoopEmitter::emitPiece(linalg::LinalgOp op, ValueRange at,
+                                     int64_t width) {
   int64_t innermost = op.getNumLoops() - 1;
   IRMapping mapping;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -221,7 +221,7 @@ LogicalResult Emitter::emitPiece(linalg::LinalgOp op, ValueRange at,
   return success();
 }
 
-LogicalResult Emitter::emitElementwise(linalg::LinalgOp op) {
+LogicalResult LoopEmitter::emitElementwise(linalg::LinalgOp op) {
   unsigned rank = op.getNumLoops();
   if (rank < 1 || rank > 2 || op.getNumParallelLoops() != rank ||
       op.getNumDpsInits() == 0)
@@ -245,7 +245,7 @@ LogicalResult Emitter::emitElementwise(linalg::LinalgOp op) {
   return result;
 }
 
-LogicalResult Emitter::emitCopy(memref::CopyOp op) {
+LogicalResult LoopEmitter::emitCopy(memref::CopyOp op) {
   Value source = op.getSource(), target = op.getTarget();
   auto type = cast<MemRefType>(target.getType());
   int64_t innermost = type.getRank() - 1;
@@ -285,7 +285,7 @@ LogicalResult Emitter::emitCopy(memref::CopyOp op) {
 // number followed by its lane, 2s bits. Interleaving vectors i and i + n/2 into
 // vectors 2i and 2i + 1 rotates all addresses left by one bit; s times exchange
 // vector and lane.
-LogicalResult Emitter::emitTranspose(linalg::TransposeOp op) {
+LogicalResult LoopEmitter::emitTranspose(linalg::TransposeOp op) {
   Value source = op.getInput(), target = op.getInit();
   auto type = cast<MemRefType>(source.getType());
   if (type.getRank() != 2 || !type.hasStaticShape())
@@ -326,7 +326,7 @@ LogicalResult Emitter::emitTranspose(linalg::TransposeOp op) {
 // Products
 //===----------------------------------------------------------------------===//
 
-LogicalResult Emitter::emitProduct(linalg::MatmulOp op, bool startsAtZero) {
+LogicalResult LoopEmitter::emitProduct(linalg::MatmulOp op, bool startsAtZero) {
   Value lhs = op.getInputs()[0], rhs = op.getInputs()[1];
   Value result = op.getOutputs()[0];
   auto type = cast<MemRefType>(result.getType());
@@ -466,7 +466,7 @@ struct HLAVectorizeTiles : hla::impl::HLAVectorizeTilesBase<HLAVectorizeTiles> {
     for (Operation *op : products) {
       auto product = cast<linalg::MatmulOp>(op);
       linalg::FillOp clear = getClear(product);
-      if (failed(Emitter(op, vectorBits).emitProduct(product, bool(clear))))
+      if (failed(LoopEmitter(op, vectorBits).emitProduct(product, bool(clear))))
         return signalPassFailure();
       op->erase();
       if (clear) {
@@ -475,7 +475,7 @@ struct HLAVectorizeTiles : hla::impl::HLAVectorizeTilesBase<HLAVectorizeTiles> {
       }
     }
     for (Operation *op : others) {
-      Emitter emitter(op, vectorBits);
+      LoopEmitter emitter(op, vectorBits);
       LogicalResult emitted = failure();
       if (auto copy = dyn_cast<memref::CopyOp>(op))
         emitted = emitter.emitCopy(copy);

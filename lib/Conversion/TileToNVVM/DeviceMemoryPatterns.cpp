@@ -33,7 +33,8 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
     const int64_t rank = op.getSourceType().getRank();
     ValueRange source = adaptor.getSource();
     if (op.getType().getRank() != 2 ||
-        static_cast<int64_t>(source.size()) != rank)
+        static_cast<int64_t>(source.size()) != rank ||
+        !llvm::all_of(op.getMixedStrides(), isOneInteger))
       return rewriter.notifyMatchFailure(op, "not a matrix of a tensor");
     auto toValue = [&](OpFoldResult value) -> Value {
       if (std::optional<int64_t> constant = getConstantIntValue(value))

@@ -20,9 +20,9 @@ namespace mlir::hla::tile {
 LLVM::LLVMPointerType getPointerType(MLIRContext *context,
                                      NVVM::NVVMMemorySpace space);
 
-/// Ways for a thread to be told its own number. What two places compute from the
-/// same one, the assembler computes once, and keeps from one place to the other:
-/// operations that are far apart in a chunk use different ones.
+/// Ways for a thread to be told its own number. The assembler merges equal ones
+/// within an iteration, and keeps what is computed from them from one place to the
+/// other: operations that are far apart in a chunk use different ones.
 enum class Shuffle { Copy, Product, Write, Store };
 
 /// Emits 32-bit index arithmetic, folding constants.
@@ -45,10 +45,11 @@ public:
   Value toI32(Value index);
   Value toI64(Value value);
 
-  /// The thread's number in its block, as a value that differs, for all that
-  /// LLVM and the assembler know, each time: what is computed from it, such as
-  /// addresses and powers of decays, is computed where it is used, instead of
-  /// being kept for a whole loop in registers that the states need.
+  /// The thread's number in its block, exchanged with itself: LLVM takes it for a
+  /// new value each time, the assembler for one in each iteration. So what is
+  /// computed from it, such as addresses and powers of decays, is computed where
+  /// it is used, instead of being kept for a whole loop in registers that the
+  /// states need.
   Value opaqueThreadId(Shuffle shuffle);
 
   /// `base + offset` bytes.

@@ -9,16 +9,24 @@
 #include "Emitter.h"
 #include "Patterns.h"
 #include "View.h"
-#include "hla/Dialect/Tile/Transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::hla;
 using namespace mlir::hla::tile;
 
 namespace {
+
+/// The threads of the kernel around `op`, before or after its conversion.
+int64_t getNumThreads(Operation *op) {
+  if (auto kernel = op->getParentOfType<gpu::GPUFuncOp>())
+    return kernel.getKnownBlockSizeAttr()[0];
+  return op->getParentOfType<LLVM::LLVMFuncOp>()
+      ->getAttrOfType<DenseI32ArrayAttr>(
+          NVVM::NVVMDialect::getReqntidAttrName())[0];
+}
 
 /// A piece of 16 bytes of a tile: where it is in shared and in device memory, and
 /// whether its row is in the view.
@@ -33,15 +41,18 @@ struct Piece {
 /// Bounds are checked against the number of rows of this tile that the view has.
 /// Every address is computed from the row: a distance in bytes, by which to
 /// advance, would take registers for the whole loop.
-void forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
-                          Value base, const View &view, Value firstRow,
-                          Shuffle shuffle,
-                          function_ref<void(const Piece &)> visit) {
-  auto kernel = op->getParentOfType<FunctionOpInterface>();
-  auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
-  const int64_t threads = 32 * schedule.getWarps();
+LogicalResult forEachPieceOfThread(Emitter &e, Operation *op,
+                                   MemRefType buffer, Value base,
+                                   const View &view, Value firstRow,
+                                   Shuffle shuffle,
+                                   function_ref<void(const Piece &)> visit) {
+  const int64_t threads = getNumThreads(op);
   const int64_t rows = buffer.getDimSize(0);
   const int64_t pieces = buffer.getDimSize(1) / 8;
+  if (threads % pieces)
+    return op->emitOpError() << "expected rows of at most " << 8 * threads
+                             << " elements (a thread copies 8), but got "
+                             << buffer;
   // The threads take that many rows at a time.
   const int64_t rowsAtOnce = threads / pieces;
 
@@ -70,6 +81,7 @@ void forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
                    : SharedAddress(e, buffer, base, there, piece).get(e, 0, 0),
            device, isInside});
   }
+  return success();
 }
 
 struct ConvertAlloc : OpConversionPattern<AllocOp> {
@@ -118,7 +130,7 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
     auto vectorType = VectorType::get({4}, e.getI32Type());
-    forEachPieceOfThread(
+    LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getTile().front(), view,
         e.toI64(adaptor.getRow().front()), Shuffle::Store,
         [&](const Piece &piece) {
@@ -132,8 +144,9 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
                 scf::YieldOp::create(b, loc);
               });
         });
-    rewriter.eraseOp(op);
-    return success();
+    if (succeeded(result))
+      rewriter.eraseOp(op);
+    return result;
   }
 };
 
@@ -148,7 +161,7 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
     Emitter e(op.getLoc(), rewriter);
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     View view(adaptor.getView(), op.getView().getType());
-    forEachPieceOfThread(
+    LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getBuffer().front(), view,
         e.toI64(adaptor.getRow().front()), Shuffle::Copy,
         [&](const Piece &piece) {
@@ -157,8 +170,9 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
           NVVM::CpAsyncOp::create(e, piece.shared, piece.device, 16,
                                   NVVM::LoadCacheModifierKind::CG, bytes);
         });
-    rewriter.eraseOp(op);
-    return success();
+    if (succeeded(result))
+      rewriter.eraseOp(op);
+    return result;
   }
 };
 

@@ -66,7 +66,8 @@ void tile::populateTypeConversions(TypeConverter &converter) {
 namespace {
 
 /// A kernel's function: its arguments are those of `gpu.launch_func`, memrefs as
-/// a pointer and all strides but the last, which is 1, indices as i32.
+/// a pointer and all strides but the last, which is 1, and for a matrix its number
+/// of rows, indices as i32.
 struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
   ConvertKernel(const TypeConverter &converter, MLIRContext *context,
                 const TargetInfo &target)
@@ -75,12 +76,20 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
   LogicalResult
   matchAndRewrite(gpu::GPUFuncOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    DenseI32ArrayAttr block = op.getKnownBlockSizeAttr();
+    if (!block || block.size() != 3 || block[0] < 32 || block[0] % 32 ||
+        block[1] != 1 || block[2] != 1)
+      return op.emitOpError() << "expected a known_block_size of whole warps in "
+                                 "one dimension (tiles are shared out among "
+                                 "them), but got "
+                              << block;
     TypeConverter::SignatureConversion signature(op.getNumArguments());
     for (auto [i, type] : llvm::enumerate(op.getArgumentTypes())) {
       SmallVector<Type> types;
       if (type.isIndex())
         types.push_back(rewriter.getI32Type());
-      else if (failed(getTypeConverter()->convertType(type, types)))
+      else if (!isa<MemRefType>(type) ||
+               failed(getTypeConverter()->convertType(type, types)))
         return op.emitOpError() << "expected arguments to be memrefs or "
                                    "indices, but got "
                                 << type;
@@ -95,9 +104,12 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
     kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     rewriter.getUnitAttr());
     kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                    op.getKnownBlockSizeAttr());
+                    block);
+    // Saying how many registers there are keeps the assembler from spilling for
+    // the sake of more thread blocks at once.
     kernel->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
-                    rewriter.getI32IntegerAttr(getRegisterLimit(op)));
+                    rewriter.getI32IntegerAttr(static_cast<int32_t>(
+                        target.getRegistersPerThread(block[0] / 32))));
     for (StringRef name : {kScheduleAttrName, kSharedMemoryAttrName})
       if (Attribute attribute = op->getAttr(name))
         kernel->setAttr(name, attribute);
@@ -110,17 +122,6 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
   }
 
 private:
-  /// Registers a thread may have, a multiple of 8, in which they are allocated.
-  /// Saying so keeps the assembler from spilling for the sake of more thread
-  /// blocks at once, which shared memory does not hold anyhow.
-  int32_t getRegisterLimit(gpu::GPUFuncOp kernel) const {
-    int64_t threads = 1;
-    for (int32_t size : kernel.getKnownBlockSizeAttr().asArrayRef())
-      threads *= size;
-    int64_t limit = std::min(target.registersPerThread,
-                             target.registersPerMultiprocessor / threads);
-    return static_cast<int32_t>(limit / 8 * 8);
-  }
 
   const TargetInfo &target;
 };
@@ -160,10 +161,7 @@ struct ConvertTileToNVVM
     : hla::impl::ConvertHLATileToNVVMBase<ConvertTileToNVVM> {
   void runOnOperation() override {
     gpu::GPUModuleOp kernels = getOperation();
-    auto module = kernels->getParentOfType<ModuleOp>();
-    auto target = module ? module->getAttrOfType<TargetAttr>(
-                               TargetAttr::kModuleAttrName)
-                         : TargetAttr();
+    TargetAttr target = TargetAttr::lookup(kernels);
     if (!target || !target.getInfo().isGPU) {
       kernels.emitOpError("expected the module around it to have a GPU target "
                           "(hla-assign-schedule writes one)");
@@ -190,7 +188,6 @@ struct ConvertTileToNVVM
     ConversionTarget legal(getContext());
     legal.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect,
                           vector::VectorDialect>();
-    legal.addLegalOp<gpu::GPUModuleOp>();
     legal.addIllegalDialect<HLATileDialect, memref::MemRefDialect,
                             gpu::GPUDialect>();
     legal.addLegalOp<gpu::GPUModuleOp>();

@@ -10,7 +10,7 @@
 // EXTRA: hla-run: error: expected --input=random: to give B, T, H, but got Q
 
 // RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=99999999999999 2>&1 | FileCheck %s --check-prefix=MEMORY
-// MEMORY: hla-run: error: expected 'q', 1x2x99999999999999x16 of f32, to fit the memory of this machine
+// MEMORY: hla-run: error: expected 'q' to fit the memory of this machine ({{[0-9]+}} bytes), but got 1x2x99999999999999x16 of f32
 
 // RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --vector-bits=7 2>&1 | FileCheck %s --check-prefix=BITS
 // BITS: hla-run: error: {{.*}}expected vector-bits to be 128, 256 or 512, but got 7

@@ -1,5 +1,4 @@
-//===- BundleCompilerTest.cpp - bundles, as the runtime reads them -*- C++
-//-*-===//
+//===- BundleCompilerTest.cpp - bundles, as they are read -------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -103,7 +102,7 @@ TEST_F(BundleCompilerTest, Manifest) {
       R"({"arch":"sm_89","compute_capability":[8,9],"forward_compatible":true,"ptx_isa":"8.7"})";
   constexpr llvm::StringLiteral kDims = R"(["B","T","H"])";
   constexpr llvm::StringLiteral kLimits =
-      R"({"B":[0,1073741824],"H":[0,1073741824],"T":[0,1073741824]})";
+      R"({"B":[0,1073741824],"H":[0,65535],"T":[0,1073741824]})";
   constexpr llvm::StringLiteral kScratch = R"({"alignment":256,"bytes":"0"})";
   EXPECT_EQ(text("target"), kTarget);
   EXPECT_EQ(text("dims"), kDims);
@@ -225,6 +224,20 @@ TEST_F(BundleCompilerTest, Scratch) {
         << hlaGetLastErrorMessage();
     EXPECT_EQ(bytes, llvm::alignTo(2 * tokens * 3 * 32 * 2, 256)) << tokens;
   }
+}
+
+// Heads are y of the grid, batches x; a name alone is limited by it.
+TEST_F(BundleCompilerTest, LimitsAreThoseOfTheGrid) {
+  ASSERT_NO_FATAL_FAILURE(load("two_kernels", "sm_80"));
+  constexpr int64_t kMaxima[] = {1 << 30, 1 << 30, 65535};
+  for (auto [i, maximum] : llvm::enumerate(kMaxima)) {
+    HlaDimInfo info;
+    ASSERT_EQ(hlaBundleGetDim(loaded, i, &info), HLA_STATUS_OK);
+    EXPECT_EQ(info.maximum, maximum) << info.name;
+  }
+  std::vector<Tensor> tensors = {{1 << 20, kBF16, {1, 1, 65536, 32}},
+                                 {2 << 20, kBF16, {1, 1, 65536, 32}}};
+  EXPECT_EQ(check(tensors, nullptr), HLA_STATUS_LIMIT);
 }
 
 TEST_F(BundleCompilerTest, StaticExtents) {

@@ -190,7 +190,7 @@ TEST_F(CPUExecutorTest, WrongPrograms) {
                     : llvm::toString(executor.takeError());
   };
   EXPECT_EQ(message(compile(kProgram, "f")),
-            "expected a function 'f' in the program (the entry)");
+            "expected a function 'f' in the program (the entry), but got none");
   EXPECT_NE(message(compile(kProgram, "scan", "sm_80")).find("expected"),
             std::string::npos);
   EXPECT_NE(message(compile(kProgram, "scan", "nothing")).find("nothing"),

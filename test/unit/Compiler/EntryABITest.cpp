@@ -149,6 +149,13 @@ TEST_F(EntryABITest, Failures) {
       "failed");
   EXPECT_EQ(describe("func.func @f(%x: tensor<4xf8E5M2>) { return }"),
             "failed");
+  EXPECT_EQ(describe(R"mlir(
+    func.func @f(%x: !S) {
+      %c4 = arith.constant 4 : index
+      %n = tensor.dim %x, %c4 : !S
+      return
+    })mlir"),
+            "failed");
   EXPECT_EQ(describe("func.func @f(%x: tensor<4xi32>) { return }"), "failed");
   EXPECT_EQ(describe("func.func @f(%x: tensor<*xf32>) { return }"), "failed");
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "hla/Dialect/HLA/IR/HLA.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -50,6 +51,12 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 const TargetInfo &TargetAttr::getInfo() const {
   return *TargetInfo::lookup(getArch());
+}
+
+TargetAttr TargetAttr::lookup(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  return module ? module->getAttrOfType<TargetAttr>(kModuleAttrName)
+                : TargetAttr();
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,9 +28,10 @@ struct FusedScanInterface
   }
 
   /// A head's carry is read before its final state is written: they may share
-  /// memory, where they are one state's.
+  /// memory, where they are one state's and the same head by head. Where they
+  /// are shifted, a head would write what another one reads.
   bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write,
-                        const AnalysisState &) const {
+                        const AnalysisState &state) const {
     auto fused = cast<FusedScanOp>(op);
     if (read->getOwner() != op || write->getOwner() != op)
       return false;
@@ -41,7 +42,7 @@ struct FusedScanInterface
          llvm::zip(fused.getCarryIn(), fused.getCarryOut())) {
       if (hasCarry && hasFinal && read->getOperandNumber() == carry &&
           write->getOperandNumber() == final)
-        return true;
+        return state.areEquivalentBufferizedValues(read->get(), write->get());
       carry += hasCarry;
       final += hasFinal;
     }

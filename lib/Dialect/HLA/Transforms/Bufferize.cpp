@@ -44,18 +44,21 @@ static FailureOr<SmallVector<ResultDestination>>
 assignDestinations(func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return function.emitOpError("expected one block (kernels have no control "
-                                "flow around them), but got several");
+                                "flow around them), but got ")
+           << function.getBody().getBlocks().size();
   Block &body = function.getBody().front();
   for (BlockArgument argument : body.getArguments())
     if (isa<UnrankedTensorType>(argument.getType()))
-      return function.emitOpError()
-             << "expected arguments to be ranked, but argument #"
-             << argument.getArgNumber() << " is " << argument.getType();
+      return function.emitOpError("expected argument #")
+             << argument.getArgNumber()
+             << " to be ranked (kernels read it by stride), but got "
+             << argument.getType();
   for (OpOperand &operand : body.getTerminator()->getOpOperands())
     if (!isa<RankedTensorType>(operand.get().getType()))
-      return function.emitOpError()
-             << "expected results to be ranked tensors, but result #"
-             << operand.getOperandNumber() << " is " << operand.get().getType();
+      return function.emitOpError("expected result #")
+             << operand.getOperandNumber()
+             << " to be a ranked tensor (it becomes an argument), but got "
+             << operand.get().getType();
 
   SmallVector<ResultDestination> destinations =
       findResultDestinations(function);
@@ -110,8 +113,9 @@ struct Bufferize : hla::impl::HLABufferizeBase<Bufferize> {
       if (!function.isPublic() || function.isDeclaration())
         continue;
       if (!SymbolTable::symbolKnownUseEmpty(function, module)) {
-        function.emitOpError("expected public functions not to be called (their "
-                             "results become arguments), but this one is");
+        function.emitOpError("expected no call of a public function (its "
+                             "results become arguments), but got one of '")
+            << function.getName() << "'";
         return signalPassFailure();
       }
       auto destinations = assignDestinations(function);

@@ -170,6 +170,22 @@ FailureOr<SmallVector<ABIDim>> ExtentClasses::getDims(Value value) {
   return dims;
 }
 
+/// Fails at a `tensor.dim` of a dimension that its tensor does not have.
+static LogicalResult verifyDims(func::FuncOp function) {
+  WalkResult result = function.walk([](tensor::DimOp dim) {
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (!type || !index || (*index >= 0 && *index < type.getRank()))
+      return WalkResult::advance();
+    dim.emitError("expected the dimension of tensor.dim to be ")
+        << (*index < 0 ? "at least 0"
+                       : "below " + std::to_string(type.getRank()))
+        << ", but got " << *index;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Whether the content of `argument` matters. The destinations of hla
 /// operations are only written.
 static bool isRead(BlockArgument argument) {
@@ -224,6 +240,8 @@ FailureOr<EntryABI> hla::getEntryABI(func::FuncOp function) {
            << function.getName()
            << "' to be a function of one block (kernels have no control flow "
               "around them)";
+  if (failed(verifyDims(function)))
+    return failure();
   EntryABI abi;
   abi.entry = function.getName().str();
   Block &body = function.getBody().front();

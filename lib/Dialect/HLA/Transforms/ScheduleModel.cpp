@@ -48,12 +48,6 @@ static int64_t countRegisters(ArrayRef<VectorType> states, int64_t warps) {
   return elements / (32 * warps);
 }
 
-/// 32-bit registers that a thread may have.
-static int64_t getAvailableRegisters(const TargetInfo &target, int64_t warps) {
-  return std::min(target.registersPerThread,
-                  target.registersPerMultiprocessor / (32 * warps));
-}
-
 static SmallVector<VectorType> getStateTypes(FusedScanOp op) {
   return llvm::map_to_vector(op.getStateArguments(), [](BlockArgument state) {
     return cast<VectorType>(state.getType());
@@ -66,7 +60,7 @@ bool ScheduleModel::holdsStates(ArrayRef<VectorType> states,
     return true;
   const int64_t warps = getDefaultWarps(states);
   return countRegisters(states, warps) + kWorkingRegisters <=
-         getAvailableRegisters(target, warps);
+         target.getRegistersPerThread(warps);
 }
 
 static Precision getPrecisionOf(Type elementType) {
@@ -177,7 +171,7 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
            << target.sharedMemoryPerBlock << " bytes of shared memory ("
            << target.arch << " has no more for a thread block), but got "
            << schedule << ", which needs " << shared;
-  int64_t available = getAvailableRegisters(target, schedule.getWarps());
+  int64_t available = target.getRegistersPerThread(schedule.getWarps());
   if (int64_t states = getStateRegisters(schedule);
       states + kWorkingRegisters > available)
     return op.emitOpError()
@@ -208,8 +202,8 @@ FailureOr<ScheduleAttr> ScheduleModel::getDefault() {
     return failure();
   const int64_t warps = getDefaultWarps(getStateTypes(op));
   // With 32 tokens a chunk, products leave the states their registers on every
-  // target, and two stages fit everywhere; benchmarks/README.md has the times of
-  // others.
+  // target, and two stages of a second-order operator fit on each;
+  // benchmarks/notes/ has the times of others.
   ScheduleAttr schedule = get(/*chunk=*/32, warps, /*stages=*/2);
   if (getSharedMemory(schedule) > target.sharedMemoryPerBlock)
     schedule = get(/*chunk=*/32, warps, /*stages=*/1);

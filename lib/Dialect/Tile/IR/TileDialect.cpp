@@ -9,6 +9,7 @@
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::hla::tile;
@@ -41,9 +42,11 @@ void HLATileDialect::registerAttributes() {
 LogicalResult FragAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t rowWarps, int64_t colWarps,
                                bool transposed) {
-  if (rowWarps < 1 || colWarps < 1)
-    return emitError() << "expected rowWarps and colWarps to be positive, but "
-                          "got "
+  // frag-C1
+  if (!llvm::isPowerOf2_64(rowWarps) || !llvm::isPowerOf2_64(colWarps) ||
+      rowWarps < 1 || colWarps < 1)
+    return emitError() << "expected rowWarps and colWarps to be powers of two "
+                          "(they cut tiles into equal parts), but got "
                        << rowWarps << " and " << colWarps;
   return success();
 }
@@ -62,9 +65,11 @@ int64_t FragAttr::getRegisters(RankedTensorType type) {
 LogicalResult
 FragAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                          function_ref<InFlightDiagnostic()> emitError) const {
+  // frag-C2
   if (shape.size() != 2)
     return emitError() << "expected a fragment to be a matrix, but got rank "
                        << shape.size();
+  // frag-C3
   auto [rows, cols] = getStored(shape);
   if (rows % (16 * getRowWarps()) || cols % (8 * getColWarps()))
     return emitError() << "expected a fragment of " << getRowWarps() << "x"
@@ -88,18 +93,23 @@ std::pair<int64_t, int64_t> SmemAttr::getStored(ArrayRef<int64_t> shape) const {
 LogicalResult
 SmemAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                          function_ref<InFlightDiagnostic()> emitError) const {
+  // smem-C1
   if (shape.size() != 2)
     return emitError() << "expected a tile in shared memory to be a matrix, but "
                           "got rank "
                        << shape.size();
+  // smem-C2
   if (elementType.getIntOrFloatBitWidth() != 16)
     return emitError() << "expected a tile in shared memory to have 16-bit "
                           "elements (it is read as matrix operands), but got "
                        << elementType;
+  // smem-C3
   auto [rows, cols] = getStored(shape);
-  if (rows % 8 || cols % 16)
-    return emitError() << "expected a tile in shared memory to be stored as a "
-                          "multiple of 8x16 (pieces of 16 bytes), but got "
+  if (rows < 8 || cols < 16 || !llvm::isPowerOf2_64(rows) ||
+      !llvm::isPowerOf2_64(cols))
+    return emitError() << "expected a tile in shared memory to be stored as "
+                          "powers of two of at least 8x16 (swizzles permute "
+                          "pieces of 16 bytes), but got "
                        << rows << "x" << cols;
   return success();
 }

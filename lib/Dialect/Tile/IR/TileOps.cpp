@@ -229,7 +229,11 @@ LogicalResult AllocOp::verify() {
     return emitOpError() << "expected the offset to be a multiple of 128 "
                             "(swizzles are relative to it), but got "
                          << offset;
-  return success();
+  // alloc-C2
+  MemRefType ring = getRing().getType();
+  return cast<SmemAttr>(ring.getMemorySpace())
+      .verifyEncoding(ring.getShape().drop_front(), ring.getElementType(),
+                      [&] { return emitOpError(); });
 }
 
 LogicalResult SlotOp::verify() {

@@ -236,8 +236,19 @@ LogicalResult LayoutAssigner::assign(scf::ForOp loop) {
   return success();
 }
 
+/// Whether a tile has its layout: all but constants get it where they are defined.
+static bool hasLayout(Value tile) {
+  return getTileType(tile).getEncoding() ||
+         matchPattern(tile, m_Constant());
+}
+
 LogicalResult LayoutAssigner::assign(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+    for (Value operand : op.getOperands())
+      if (getTileType(operand) && !hasLayout(operand))
+        return op.emitOpError("expected tiles that the kernel loads or computes "
+                              "(others have no layout), but got ")
+               << operand;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (failed(assign(loop)))
         return failure();

@@ -79,9 +79,11 @@ public:
         loads.push_back(load);
   }
 
-  void run();
+  LogicalResult run();
 
 private:
+  /// Verifies that what the loads read in an iteration is known ahead of it.
+  LogicalResult verify();
   /// Begins the copies for the iteration `distance` after that of `iv`, into its
   /// slots, and commits them.
   void copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance);
@@ -96,6 +98,26 @@ private:
 };
 
 } // namespace
+
+LogicalResult LoopPipeliner::verify() {
+  // Whether a value depends on nothing of the loop but its induction variable.
+  std::function<bool(Value)> isKnownAhead = [&](Value value) {
+    if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
+      return true;
+    Operation *definition = value.getDefiningOp();
+    return definition && isPure(definition) &&
+           definition->getNumRegions() == 0 &&
+           llvm::all_of(definition->getOperands(), isKnownAhead);
+  };
+  for (LoadOp load : loads)
+    if (!loop.isDefinedOutsideOfLoop(load.getView()) ||
+        !isKnownAhead(load.getRow()))
+      return load.emitOpError("expected a view from outside of the loop and a "
+                              "row that only its induction variable changes "
+                              "(copies run ahead), but got ")
+             << load.getView() << " and " << load.getRow();
+  return success();
+}
 
 Value LoopPipeliner::slotIndex(ImplicitLocOpBuilder &b, Value iv) {
   if (stages == 1)
@@ -169,9 +191,11 @@ static bool readsBuffer(Operation &op) {
 ///   for i:  wait for the copies of i; barrier; begin those of i+s-1; compute
 ///
 /// With one stage a chunk is copied when the last one has been read.
-void LoopPipeliner::run() {
+LogicalResult LoopPipeliner::run() {
   if (loads.empty())
-    return;
+    return success();
+  if (failed(verify()))
+    return failure();
   for (LoadOp load : loads)
     rings.push_back(
         allocator.allocate(load.getLoc(), load.getTile().getType(), stages));
@@ -201,6 +225,7 @@ void LoopPipeliner::run() {
     replaceByBuffer(load.getTile(), buffer);
     load.erase();
   }
+  return success();
 }
 
 /// Loads outside of any loop: those of a sequence that is known to be one chunk.
@@ -254,7 +279,7 @@ namespace {
 class BarrierInserter {
 public:
   /// Inserts what a block needs, beginning and ending with accesses pending.
-  void run(Block &block);
+  LogicalResult run(Block &block);
   unsigned getNumInserted() const { return numInserted; }
 
 private:
@@ -302,19 +327,32 @@ void BarrierInserter::visit(Operation &op) {
   written.insert(writes.begin(), writes.end());
 }
 
-void BarrierInserter::run(Block &block) {
+LogicalResult BarrierInserter::run(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (isa<BarrierOp>(op)) {
       written.clear();
       read.clear();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      Buffers writtenBefore = written, readBefore = read;
       // Twice: the second time, the body follows itself.
-      run(*loop.getBody());
-      run(*loop.getBody());
+      if (failed(run(*loop.getBody())) || failed(run(*loop.getBody())))
+        return failure();
+      // Or not at all.
+      written.insert(writtenBefore.begin(), writtenBefore.end());
+      read.insert(readBefore.begin(), readBefore.end());
+    } else if (op.getNumRegions() != 0 &&
+               op.walk([](Operation *inner) {
+                   return WalkResult(failure(isa<SlotOp>(inner)));
+                 }).wasInterrupted()) {
+      return op.emitOpError("expected tiles in shared memory in loops only "
+                            "(all warps meet at their barriers), but got them "
+                            "in ")
+             << op.getName();
     } else {
       visit(op);
     }
   }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -330,9 +368,12 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
     if (!schedule)
       return;
     BufferAllocator allocator(kernel);
-    kernel.walk([&](scf::ForOp loop) {
-      LoopPipeliner(loop, schedule.getStages(), allocator).run();
+    WalkResult loops = kernel.walk([&](scf::ForOp loop) {
+      return WalkResult(
+          LoopPipeliner(loop, schedule.getStages(), allocator).run());
     });
+    if (loops.wasInterrupted())
+      return signalPassFailure();
     copyOnce(kernel.getBody().front(), allocator);
     WalkResult loads = kernel.walk([](LoadOp load) {
       if (!getSmem(load.getTile()))
@@ -348,7 +389,8 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
         exchange(convert, allocator);
     });
     BarrierInserter barriers;
-    barriers.run(kernel.getBody().front());
+    if (failed(barriers.run(kernel.getBody().front())))
+      return signalPassFailure();
     numBarriers += barriers.getNumInserted();
     if (failed(checkSharedMemory(kernel, allocator.getBytes())))
       signalPassFailure();
@@ -358,17 +400,14 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
     kernel->setAttr(kSharedMemoryAttrName,
                     IntegerAttr::get(IntegerType::get(&getContext(), 64),
                                      bytes));
-    auto module = kernel->getParentOfType<ModuleOp>();
-    auto target = module ? module->getAttrOfType<TargetAttr>(
-                               TargetAttr::kModuleAttrName)
-                         : TargetAttr();
+    TargetAttr target = TargetAttr::lookup(kernel);
     if (target && target.getInfo().isGPU &&
         bytes > target.getInfo().sharedMemoryPerBlock)
       return kernel.emitOpError()
              << "expected to need at most "
              << target.getInfo().sharedMemoryPerBlock
              << " bytes of shared memory (" << target.getArch()
-             << " has no more for a thread block), but needs " << bytes;
+             << " has no more for a thread block), but got " << bytes;
     return success();
   }
 };

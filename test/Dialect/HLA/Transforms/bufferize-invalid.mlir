@@ -1,6 +1,6 @@
 // RUN: hla-opt %s --hla-bufferize --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'func.func' op expected one block (kernels have no control flow around them), but got several}}
+// expected-error @+1 {{'func.func' op expected one block (kernels have no control flow around them), but got 2}}
 func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
   cf.br ^next
 ^next:
@@ -9,14 +9,14 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error @+1 {{'func.func' op expected results to be ranked tensors, but result #1 is 'index'}}
+// expected-error @+1 {{'func.func' op expected result #1 to be a ranked tensor (it becomes an argument), but got 'index'}}
 func.func @index(%x: tensor<4xf32>, %i: index) -> (tensor<4xf32>, index) {
   return %x, %i : tensor<4xf32>, index
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op expected arguments to be ranked, but argument #1 is 'tensor<*xf32>'}}
+// expected-error @+1 {{'func.func' op expected argument #1 to be ranked (kernels read it by stride), but got 'tensor<*xf32>'}}
 func.func @unranked(%x: tensor<4xf32>, %y: tensor<*xf32>) {
   return
 }
@@ -24,7 +24,7 @@ func.func @unranked(%x: tensor<4xf32>, %y: tensor<*xf32>) {
 // -----
 
 // Its results become arguments, which a caller would not know.
-// expected-error @+1 {{'func.func' op expected public functions not to be called (their results become arguments), but this one is}}
+// expected-error @+1 {{'func.func' op expected no call of a public function (its results become arguments), but got one of 'callee'}}
 func.func @callee(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }

@@ -6,7 +6,7 @@
 // frag and smem
 //===----------------------------------------------------------------------===//
 
-// expected-error @+1 {{expected rowWarps and colWarps to be positive, but got 0 and 4}}
+// expected-error @+1 {{expected rowWarps and colWarps to be powers of two (they cut tiles into equal parts), but got 0 and 4}}
 func.func @warps(%x: tensor<64x64xf32, #hla_tile.frag<rowWarps = 0, colWarps = 4>>) { return }
 
 // -----
@@ -42,12 +42,12 @@ func.func @smem_type(%x: tensor<64x64xf32, #hla_tile.smem<order = row>>) { retur
 
 // -----
 
-// expected-error @+1 {{expected a tile in shared memory to be stored as a multiple of 8x16 (pieces of 16 bytes), but got 64x8}}
+// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 64x8}}
 func.func @smem_row(%x: tensor<64x8xbf16, #hla_tile.smem<order = row>>) { return }
 
 // -----
 
-// expected-error @+1 {{expected a tile in shared memory to be stored as a multiple of 8x16 (pieces of 16 bytes), but got 64x8}}
+// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 64x8}}
 func.func @smem_col(%x: tensor<8x64xbf16, #hla_tile.smem<order = col>>) { return }
 
 // -----
@@ -146,5 +146,26 @@ func.func @write(%t: tensor<64x64xbf16>, %b: memref<64x64xbf16, #hla_tile.smem<o
 func.func @read(%b: memref<64x64xbf16, #hla_tile.smem<order = row>>) {
   // expected-error @+1 {{'hla_tile.read' op expected the tile to be a fragment with the shape and element type of the buffer, 'memref<64x64xbf16, #hla_tile.smem<order = row>>', but got 'tensor<64x32xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>'}}
   %t = hla_tile.read %b : memref<64x64xbf16, #hla_tile.smem<order = row>> -> tensor<64x32xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
+  return
+}
+
+// -----
+
+// frag-C1: not a power of two.
+// expected-error @+1 {{expected rowWarps and colWarps to be powers of two (they cut tiles into equal parts), but got 3 and 1}}
+func.func private @three_warps() -> tensor<48x64xf32, #hla_tile.frag<rowWarps = 3, colWarps = 1>>
+
+// -----
+
+// smem-C3: six pieces a row.
+// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 64x48}}
+func.func private @six_pieces() -> tensor<64x48xbf16, #hla_tile.smem<order = row>>
+
+// -----
+
+// alloc-C2
+func.func @ring_of_odd_tiles() {
+  // expected-error @+1 {{'hla_tile.alloc' op expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 5x7}}
+  %r = hla_tile.alloc at 0 : memref<1x5x7xbf16, #hla_tile.smem<order = row>>
   return
 }

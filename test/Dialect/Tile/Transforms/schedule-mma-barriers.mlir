@@ -117,3 +117,24 @@ gpu.func @one_chunk(%q: !View, %k: !View, %x: !Acc, %o: memref<64x64xf32>) kerne
   gpu.return
 }
 }
+
+// A loop may not run at all: what was written before it is still to be seen.
+// CHECK-LABEL: gpu.func @before_a_loop
+// CHECK:         hla_tile.write
+// CHECK:         scf.for
+// CHECK:         }
+// CHECK-NEXT:    hla_tile.barrier
+// CHECK-NEXT:    hla_tile.store
+gpu.module @before {
+  gpu.func @before_a_loop(%q: memref<?x64xbf16, strided<[?, 1]>>, %n: index, %x: tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>, %o: memref<?x64xbf16, strided<[?, 1]>>) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %e = hla_tile.convert_layout %x : tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>> -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
+    scf.for %i = %c0 to %n step %c64 {
+      %t = hla_tile.load %q[%i] : memref<?x64xbf16, strided<[?, 1]>> -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
+      hla_tile.store %t, %o[%i] : tensor<64x64xbf16, #hla_tile.smem<order = row>>, memref<?x64xbf16, strided<[?, 1]>>
+    }
+    hla_tile.store %e, %o[%c0] : tensor<64x64xbf16, #hla_tile.smem<order = row>>, memref<?x64xbf16, strided<[?, 1]>>
+    gpu.return
+  }
+}

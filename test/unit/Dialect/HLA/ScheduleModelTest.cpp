@@ -1,5 +1,4 @@
-//===- ScheduleModelTest.cpp - schedules against a target's limits ---*- C++
-//-*-===//
+//===- ScheduleModelTest.cpp - schedules and limits -------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

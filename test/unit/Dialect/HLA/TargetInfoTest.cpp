@@ -53,25 +53,38 @@ TEST(TargetInfoTest, CapabilityIsThatOfTheName) {
 }
 
 TEST(TargetInfoTest, SharedMemory) {
-  for (auto [name, perBlock, perMultiprocessor] :
-       {std::tuple("sm_80", 163, 164),
-        {"sm_86", 99, 100},
-        {"sm_89", 99, 100},
-        {"sm_90a", 227, 228},
-        {"sm_100a", 227, 228},
-        {"sm_120a", 99, 100}}) {
-    const TargetInfo &info = *TargetInfo::lookup(name);
-    EXPECT_EQ(info.sharedMemoryPerBlock, perBlock * 1024) << name;
-    EXPECT_EQ(info.sharedMemoryPerMultiprocessor, perMultiprocessor * 1024)
+  for (auto [name, perBlock] : {std::pair("sm_80", 163),
+                                {"sm_86", 99},
+                                {"sm_89", 99},
+                                {"sm_90a", 227},
+                                {"sm_100a", 227},
+                                {"sm_120a", 99}})
+    EXPECT_EQ(TargetInfo::lookup(name)->sharedMemoryPerBlock, perBlock * 1024)
         << name;
-  }
 }
 
 TEST(TargetInfoTest, Registers) {
   for (llvm::StringRef name : kGPUs) {
     EXPECT_EQ(TargetInfo::lookup(name)->registersPerThread, 255);
     EXPECT_EQ(TargetInfo::lookup(name)->registersPerMultiprocessor, 65536);
+    // 255, and 65536 / 512 threads, rounded down to a multiple of 8.
+    EXPECT_EQ(TargetInfo::lookup(name)->getRegistersPerThread(8), 248);
+    EXPECT_EQ(TargetInfo::lookup(name)->getRegistersPerThread(16), 128);
   }
 }
 
 } // namespace
+
+TEST(TargetInfoTest, Select) {
+  auto select = [](unsigned major, unsigned minor) {
+    const TargetInfo *info = TargetInfo::select(major, minor);
+    return info ? info->arch.str() : std::string();
+  };
+  EXPECT_EQ(select(7, 5), "");
+  EXPECT_EQ(select(8, 0), "sm_80");
+  EXPECT_EQ(select(8, 7), "sm_86");
+  EXPECT_EQ(select(9, 0), "sm_90a");
+  // No code for a specific architecture runs on another one.
+  EXPECT_EQ(select(10, 3), "sm_89");
+  EXPECT_EQ(select(12, 0), "sm_120a");
+}

@@ -35,6 +35,8 @@ def HLA_TargetAttr : AttrDef<HLA_Dialect, "Target"> {
     static constexpr ::llvm::StringLiteral kModuleAttrName = "hla.target";
     /// The limits of the target.
     const TargetInfo &getInfo() const;
+    /// The target of the module around `op`, or null.
+    static TargetAttr lookup(Operation *op);
   }];
 }
 
@@ -51,7 +53,7 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
       to; sums and states are in `f32`, or `f64` where `precision` is `f64`.
 
     Whether a target can hold the schedule is verified where a schedule meets an
-    operation and a target (`hla-assign-schedule`, `convert-hla-to-tile`).
+    operation and a target, in `hla-assign-schedule`.
 
     Example: `#hla.schedule<chunk = 64, warps = 8, stages = 2, precision = bf16>`
   }];

@@ -61,9 +61,10 @@ def HLAAssignSchedule : Pass<"hla-assign-schedule", "::mlir::ModuleOp"> {
   let summary = "Gives every fused scan a schedule for the target";
   let description = [{
     Writes the target on the module (`hla.target`) and a `#hla.schedule` on every
-    `hla.fused_scan` that has none: the widest prefetch that shared memory
-    holds, one warp for every 16 rows of the largest state, products in the
-    inputs' own type. A schedule that is there already is kept. Either way it is
+    `hla.fused_scan` that has none. On a GPU: 32 tokens a chunk, two stages (one
+    where shared memory holds no more), one warp for every 16 rows of the largest
+    state, products in the inputs' own type. On a CPU: 16 tokens a chunk, products
+    in `f32`, or `f64` where an operand is. A schedule that is there already is kept. Either way it is
     verified against the target's limits; what the target cannot hold is an
     error.
 

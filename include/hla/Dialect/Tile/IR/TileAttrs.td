@@ -37,6 +37,12 @@ def HLATile_FragAttr : AttrDef<HLATile_Dialect, "Frag",
     Registers a thread: `P·R / (32·rowWarps·colWarps)` of 32 bits, half of that
     for 16-bit elements.
 
+    Constraints:
+
+    - (C1) `rowWarps` and `colWarps` are powers of two;
+    - (C2) the tile is a matrix;
+    - (C3) `P` is a multiple of `16·rowWarps`, `R` of `8·colWarps`.
+
     Example: `tensor<64x128xf32, #hla_tile.frag<rowWarps = 8, colWarps = 1, transposed = true>>`
   }];
   let parameters = (ins "int64_t":$rowWarps, "int64_t":$colWarps,
@@ -65,6 +71,12 @@ def HLATile_SmemAttr : AttrDef<HLATile_Dialect, "Smem",
 
     Used as the encoding of a tile, and, after the schedule pass, as the memory
     space of a buffer.
+
+    Constraints:
+
+    - (C1) the tile is a matrix;
+    - (C2) its elements have 16 bits;
+    - (C3) rows and columns as stored are powers of two, at least 8 and 16.
 
     Example: `tensor<64x128xbf16, #hla_tile.smem<order = row>>`,
     `memref<2x64x128xbf16, #hla_tile.smem<order = row>>`

@@ -242,7 +242,8 @@ def HLATile_AllocOp : HLATile_Op<"alloc", [
     `slots` buffers, one after the other, from byte `offset` of the kernel's
     dynamic shared memory. Allocations whose lifetimes overlap do not overlap.
 
-    Constraints: (C1) `offset` is a multiple of 128.
+    Constraints: (C1) `offset` is a multiple of 128; (C2) a slot is a tile that
+    `#hla_tile.smem` can store.
 
     Example: `%ring = hla_tile.alloc at 0 : memref<2x64x128xbf16, #hla_tile.smem<order = row>>`
   }];

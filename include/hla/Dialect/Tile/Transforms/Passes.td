@@ -16,14 +16,14 @@ def HLATileOutlineKernels : Pass<"hla-tile-outline-kernels", "::mlir::ModuleOp">
   let description = [{
     Every `hla_tile.launch` becomes a `gpu.func`, in the `gpu.module` of its
     function's kernels, and a `gpu.launch_func` with one thread block a head:
-    block `i` is head `i mod H` of batch `i / H`. What the program uses from
-    around it becomes an argument; constants move along. The kernel keeps the
+    block `(b, h)` is head `h` of batch `b`. What the program uses from around it
+    becomes an argument; constants move along. The kernel keeps the
     schedule, as `hla_tile.schedule`.
 
     Example:
 
     ```mlir
-    gpu.launch_func @masked_kernels::@masked_kernel blocks in (%n, %c1, %c1) threads in (%c128, %c1, %c1) args(%q : memref<...>, ..., %T : index, %H : index)
+    gpu.launch_func @masked_kernels::@masked_kernel blocks in (%B, %H, %c1) threads in (%c128, %c1, %c1) args(%q : memref<...>, ..., %T : index)
     ```
   }];
   let dependentDialects = [

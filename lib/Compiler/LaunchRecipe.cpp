@@ -1,4 +1,4 @@
-//===- LaunchPlan.cpp - launches of a compiled function, for a manifest -*- C++ -*-===//
+//===- LaunchRecipe.cpp - launches of a function, in JSON -------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LaunchPlan.h"
+#include "LaunchRecipe.h"
 #include "hla/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
@@ -21,12 +20,12 @@ using namespace mlir::hla;
 namespace {
 
 /// Evaluates a function's values to expressions, in program order.
-class PlanBuilder {
+class RecipeBuilder {
 public:
-  PlanBuilder(func::FuncOp function, const EntryABI &abi)
+  RecipeBuilder(func::FuncOp function, const EntryABI &abi)
       : function(function), abi(abi) {}
 
-  FailureOr<LaunchPlan> build();
+  FailureOr<LaunchRecipe> build();
 
 private:
   /// A memref: where it is, and expressions of its extents and strides.
@@ -49,16 +48,17 @@ private:
   llvm::DenseMap<Value, Memory> memories;
   std::string scratch = "0";
   llvm::json::Array launches;
+  gpu::GPUModuleOp module;
 };
 
 } // namespace
 
-void PlanBuilder::addArguments() {
+void RecipeBuilder::addArguments() {
   for (auto [argument, value] :
        llvm::zip(abi.arguments, function.getArguments())) {
     Memory memory;
-    memory.pointer = llvm::json::Object{{"type", "pointer"},
-                                        {"argument", argument.name}};
+    memory.pointer =
+        llvm::json::Object{{"type", "pointer"}, {"argument", argument.name}};
     for (auto [i, dim] : llvm::enumerate(argument.dims)) {
       memory.extents.push_back(dim.isSymbol() ? dim.symbol
                                               : std::to_string(dim.size));
@@ -69,7 +69,7 @@ void PlanBuilder::addArguments() {
   }
 }
 
-std::optional<std::string> PlanBuilder::evaluate(Operation &op) {
+std::optional<std::string> RecipeBuilder::evaluate(Operation &op) {
   llvm::APInt constant;
   if (op.getNumResults() == 1 && matchPattern(&op, m_ConstantInt(&constant)))
     return std::to_string(constant.getSExtValue());
@@ -101,7 +101,7 @@ std::optional<std::string> PlanBuilder::evaluate(Operation &op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-LogicalResult PlanBuilder::visit(memref::AllocOp alloc) {
+LogicalResult RecipeBuilder::visit(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   if (!type.getLayout().isIdentity())
     return alloc.emitOpError("expected an intermediate that is contiguous, but "
@@ -110,9 +110,8 @@ LogicalResult PlanBuilder::visit(memref::AllocOp alloc) {
   Memory memory;
   auto dynamic = alloc.getDynamicSizes().begin();
   for (int64_t size : type.getShape())
-    memory.extents.push_back(ShapedType::isDynamic(size)
-                                 ? get(*dynamic++)
-                                 : std::to_string(size));
+    memory.extents.push_back(
+        ShapedType::isDynamic(size) ? get(*dynamic++) : std::to_string(size));
   std::string stride = "1";
   for (const std::string &extent : llvm::reverse(memory.extents)) {
     memory.strides.insert(memory.strides.begin(), stride);
@@ -130,8 +129,8 @@ LogicalResult PlanBuilder::visit(memref::AllocOp alloc) {
 
 /// The parameters of a kernel are what its arguments are converted to
 /// (`convert-hla-tile-to-nvvm`): a memref's pointer and all strides but the
-/// last, and indices.
-LogicalResult PlanBuilder::visit(gpu::LaunchFuncOp launch) {
+/// last, and for a matrix its number of rows; and indices.
+LogicalResult RecipeBuilder::visit(gpu::LaunchFuncOp launch) {
   llvm::json::Array parameters;
   for (Value operand : launch.getKernelOperands()) {
     auto it = memories.find(operand);
@@ -145,17 +144,26 @@ LogicalResult PlanBuilder::visit(gpu::LaunchFuncOp launch) {
     for (const std::string &stride : ArrayRef(memory.strides).drop_back())
       parameters.push_back(
           llvm::json::Object{{"type", "i64"}, {"value", stride}});
+    if (memory.extents.size() == 2)
+      parameters.push_back(
+          llvm::json::Object{{"type", "i64"}, {"value", memory.extents[0]}});
   }
 
   Operation *kernel =
       SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernel());
-  auto shared = kernel ? kernel->getAttrOfType<IntegerAttr>(
-                             tile::kSharedMemoryAttrName)
-                       : IntegerAttr();
+  auto shared =
+      kernel ? kernel->getAttrOfType<IntegerAttr>(tile::kSharedMemoryAttrName)
+             : IntegerAttr();
   if (!shared)
     return launch.emitOpError("expected a kernel whose shared memory is known "
                               "(hla-tile-schedule-mma writes it), but got ")
            << launch.getKernel();
+  auto parent = kernel->getParentOfType<gpu::GPUModuleOp>();
+  if (module && parent != module)
+    return launch.emitOpError("expected all kernels to be in one module (a "
+                              "bundle has one file of code), but got '")
+           << module.getName() << "' and '" << parent.getName() << "'";
+  module = parent;
   llvm::json::Array block;
   gpu::KernelDim3 threads = launch.getBlockSizeOperandValues();
   for (Value size : {threads.x, threads.y, threads.z}) {
@@ -166,10 +174,20 @@ LogicalResult PlanBuilder::visit(gpu::LaunchFuncOp launch) {
     block.push_back(constant.getSExtValue());
   }
   gpu::KernelDim3 blocks = launch.getGridSizeOperandValues();
+  const Value sizes[] = {blocks.x, blocks.y, blocks.z};
+  for (auto [size, maxBlocks, name] :
+       llvm::zip(sizes, kMaxGrid, StringRef("xyz"))) {
+    llvm::APInt constant;
+    if (matchPattern(size, m_ConstantInt(&constant)) &&
+        constant.getSExtValue() > maxBlocks)
+      return launch.emitOpError("expected at most ")
+             << maxBlocks << " blocks in " << name
+             << " (the largest grid of a device), but got "
+             << constant.getSExtValue();
+  }
   launches.push_back(llvm::json::Object{
       {"kernel", launch.getKernelName().getValue()},
-      {"grid",
-       llvm::json::Array{get(blocks.x), get(blocks.y), get(blocks.z)}},
+      {"grid", llvm::json::Array{get(blocks.x), get(blocks.y), get(blocks.z)}},
       {"block", std::move(block)},
       {"cluster", llvm::json::Array{1, 1, 1}},
       {"dynamic_shared_memory", std::to_string(shared.getInt())},
@@ -177,7 +195,7 @@ LogicalResult PlanBuilder::visit(gpu::LaunchFuncOp launch) {
   return success();
 }
 
-LogicalResult PlanBuilder::visit(Operation &op) {
+LogicalResult RecipeBuilder::visit(Operation &op) {
   if (auto alloc = dyn_cast<memref::AllocOp>(op))
     return visit(alloc);
   if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
@@ -189,6 +207,15 @@ LogicalResult PlanBuilder::visit(Operation &op) {
   }
   if (isa<func::ReturnOp>(op))
     return success();
+  if (auto dim = dyn_cast<memref::DimOp>(op);
+      dim && memories.count(dim.getSource()))
+    if (std::optional<int64_t> i = dim.getConstantIndex()) {
+      size_t rank = memories.lookup(dim.getSource()).extents.size();
+      if (*i < 0 || *i >= static_cast<int64_t>(rank))
+        return dim.emitError("expected the dimension of an extent to be from 0 "
+                             "to ")
+               << rank - 1 << ", but got " << *i;
+    }
   if (std::optional<std::string> expression = evaluate(op)) {
     indices[op.getResult(0)] = *expression;
     return success();
@@ -199,18 +226,19 @@ LogicalResult PlanBuilder::visit(Operation &op) {
          << op.getName();
 }
 
-FailureOr<LaunchPlan> PlanBuilder::build() {
+FailureOr<LaunchRecipe> RecipeBuilder::build() {
   addArguments();
   for (Operation &op : function.getBody().front())
     if (failed(visit(op)))
       return failure();
-  LaunchPlan plan;
-  plan.launches = std::move(launches);
-  plan.scratchBytes = scratch;
-  return plan;
+  LaunchRecipe recipe;
+  recipe.launches = std::move(launches);
+  recipe.scratchBytes = scratch;
+  recipe.module = module;
+  return recipe;
 }
 
-FailureOr<LaunchPlan> hla::getLaunchPlan(func::FuncOp function,
-                                         const EntryABI &abi) {
-  return PlanBuilder(function, abi).build();
+FailureOr<LaunchRecipe> hla::getLaunchRecipe(func::FuncOp function,
+                                             const EntryABI &abi) {
+  return RecipeBuilder(function, abi).build();
 }
