@@ -107,14 +107,19 @@ def missing_line(shown_lines, output, language):
 
 def main():
     page, section, *replacements = sys.argv[1:]
+    table = dict(replacement.split("=", 1) for replacement in replacements)
     with open(page, encoding="utf-8") as file:
         steps = list(read_steps(read_blocks(file.read(), section)))
     if not steps:
         sys.exit(f"expected commands in the section '{section}' of {page}")
     for command, language, shown in steps:
         changed = command
-        for replacement in replacements:
-            changed = changed.replace(*replacement.split("=", 1))
+        # All at once: what one puts in may hold what another looks for.
+        changed = re.sub(
+            "|".join(re.escape(old) for old in table) or "(?!)",
+            lambda match: table[match.group()],
+            changed,
+        )
         result = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", changed], capture_output=True, text=True
         )
