@@ -87,7 +87,8 @@ static void parseReport(llvm::StringRef report, Assembled &result) {
   report.split(lines, '\n', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef line : lines) {
     llvm::SmallVector<llvm::StringRef> groups;
-    if (llvm::Regex("Compiling entry function '([^']+)'").match(line, &groups)) {
+    if (llvm::Regex("Compiling entry function '([^']+)'")
+            .match(line, &groups)) {
       result.resources.emplace_back().kernel = groups[1].str();
     } else if (line.contains("bytes stack frame") &&
                !result.resources.empty()) {
@@ -105,7 +106,8 @@ static void parseReport(llvm::StringRef report, Assembled &result) {
   }
 }
 
-llvm::Expected<Assembled> hla::assemble(llvm::StringRef ptx, llvm::StringRef arch,
+llvm::Expected<Assembled> hla::assemble(llvm::StringRef ptx,
+                                        llvm::StringRef arch,
                                         llvm::StringRef ptxas) {
   auto input = TemporaryFile::create("ptx");
   auto output = TemporaryFile::create("cubin");
@@ -117,12 +119,8 @@ llvm::Expected<Assembled> hla::assemble(llvm::StringRef ptx, llvm::StringRef arc
     return error;
 
   std::string archFlag = ("-arch=" + arch).str();
-  llvm::StringRef arguments[] = {ptxas,
-                                 archFlag,
-                                 "-v",
-                                 input->getPath(),
-                                 "-o",
-                                 output->getPath()};
+  llvm::StringRef arguments[] = {
+      ptxas, archFlag, "-v", input->getPath(), "-o", output->getPath()};
   std::string message;
   int status = llvm::sys::ExecuteAndWait(
       ptxas, arguments, /*Env=*/std::nullopt,

@@ -100,8 +100,8 @@ static bool isIdentifier(StringRef name) {
          });
 }
 
-/// Fails if an operation of the entry but hla's own has a region: what is around
-/// kernels is done by a launcher, which evaluates expressions.
+/// Fails if an operation of the entry but hla's own has a region: what is
+/// around kernels is done by a launcher, which evaluates expressions.
 static LogicalResult verifyNoControlFlow(func::FuncOp function) {
   for (Operation &op : function.getBody().front())
     if (op.getNumRegions() != 0 && !isa<HLADialect>(op.getDialect()))
@@ -147,8 +147,8 @@ static llvm::json::Array getDims(const EntryABI &abi) {
   return dims;
 }
 
-/// The largest extent that kernels can take: they count in 32 bits, and run some
-/// chunks ahead.
+/// The largest extent that kernels can take: they count in 32 bits, and run
+/// some chunks ahead.
 static constexpr int64_t kMaxExtent = int64_t(1) << 30;
 
 /// What dims may be: what kernels can count, and for one that is an extent of a
@@ -230,7 +230,8 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
   if (!isIdentifier(entry))
     return llvm::createStringError(
         "expected the name of the entry to be an identifier (kernels and files "
-        "are named after it), but got '" + entry + "'");
+        "are named after it), but got '" +
+        entry + "'");
   OwningOpRef<ModuleOp> program = module.clone();
   auto function = program->lookupSymbol<func::FuncOp>(entry);
   FailureOr<EntryABI> abi = getEntryABI(function);

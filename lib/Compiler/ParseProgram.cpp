@@ -28,8 +28,8 @@ static StringAttr getName(MLIRContext *context, SMRange range) {
   StringRef text(range.Start.getPointer(),
                  range.End.getPointer() - range.Start.getPointer());
   auto isOfIdentifier = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-  if (!text.consume_front("%") || text.empty() ||
-      llvm::isDigit(text.front()) || !llvm::all_of(text, isOfIdentifier))
+  if (!text.consume_front("%") || text.empty() || llvm::isDigit(text.front()) ||
+      !llvm::all_of(text, isOfIdentifier))
     return {};
   return StringAttr::get(context, text);
 }

@@ -1,4 +1,5 @@
-//===- NVVMPipeline.cpp - from hla to GPU kernels in the LLVM dialect -*- C++ -*-===//
+//===- NVVMPipeline.cpp - from hla to GPU kernels in the LLVM dialect -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -60,7 +61,8 @@ void hla::registerHLAToNVVMPipeline() {
   PassPipelineRegistration<HLAToNVVMPipelineOptions>(
       "hla-to-nvvm-pipeline",
       "Compiles hla operations on tensors into kernels for the target's tensor "
-      "cores (mma.sync), in the LLVM dialect, with the launches in the functions "
+      "cores (mma.sync), in the LLVM dialect, with the launches in the "
+      "functions "
       "they came from",
       buildHLAToNVVMPipeline);
 }

@@ -99,9 +99,9 @@ createTargetMachine(const TargetInfo &target) {
   return machine;
 }
 
-/// Inline PTX is for whole warps. The LLVM dialect cannot say so, and without it
-/// optimizations may move or copy an instruction into a branch that not all threads
-/// take.
+/// Inline PTX is for whole warps. The LLVM dialect cannot say so, and without
+/// it optimizations may move or copy an instruction into a branch that not all
+/// threads take.
 static void markConvergent(llvm::Module &module) {
   for (llvm::Function &function : module)
     for (llvm::Instruction &instruction : llvm::instructions(function))
@@ -167,9 +167,9 @@ llvm::Expected<std::string> hla::translateToPTX(gpu::GPUModuleOp module,
                                    "assembly, but got one that does not");
   generator.run(*code);
   if (!errors.empty())
-    return llvm::createStringError(
-        "expected code that LLVM compiles for " + llvm::Twine(target.arch) +
-        ", but got: " + errors);
+    return llvm::createStringError("expected code that LLVM compiles for " +
+                                   llvm::Twine(target.arch) +
+                                   ", but got: " + errors);
   return text.str().str();
 }
 

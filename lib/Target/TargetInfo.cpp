@@ -17,7 +17,8 @@ using namespace mlir::hla;
 // first version that names every target below.
 static constexpr TargetInfo kTargets[] = {
     {"cpu", /*isGPU=*/false},
-    {"sm_80", true, 8, 0, /*forwardCompatible=*/true, 87, 163 << 10, 65536, 255, /*hasStmatrix=*/false},
+    {"sm_80", true, 8, 0, /*forwardCompatible=*/true, 87, 163 << 10, 65536, 255,
+     /*hasStmatrix=*/false},
     {"sm_86", true, 8, 6, true, 87, 99 << 10, 65536, 255, false},
     {"sm_89", true, 8, 9, true, 87, 99 << 10, 65536, 255, false},
     {"sm_90a", true, 9, 0, false, 87, 227 << 10, 65536, 255, true},
@@ -32,7 +33,8 @@ const TargetInfo *TargetInfo::lookup(llvm::StringRef arch) {
 }
 
 int64_t TargetInfo::getRegistersPerThread(int64_t warps) const {
-  return std::min(registersPerThread, registersPerMultiprocessor / (32 * warps)) /
+  return std::min(registersPerThread,
+                  registersPerMultiprocessor / (32 * warps)) /
          8 * 8;
 }
 
@@ -50,9 +52,8 @@ const TargetInfo *TargetInfo::select(unsigned major, unsigned minor) {
 }
 
 std::string TargetInfo::getNames() {
-  return llvm::join(llvm::map_range(kTargets,
-                                    [](const TargetInfo &info) {
-                                      return info.arch.str();
-                                    }),
-                    ", ");
+  return llvm::join(
+      llvm::map_range(kTargets,
+                      [](const TargetInfo &info) { return info.arch.str(); }),
+      ", ");
 }

@@ -25,22 +25,23 @@ using llvm::StringRef;
 static cl::OptionCategory category("hla-compile options");
 static cl::opt<std::string> program(cl::Positional, cl::desc("IN.mlir"),
                                     cl::Required, cl::cat(category));
-static cl::opt<std::string>
-    output("o",
-           cl::desc("Directory of the bundle of the only entry, or of one bundle "
-                    "for each entry, DIR/ENTRY"),
-           cl::value_desc("DIR"), cl::Required, cl::cat(category));
+static cl::opt<std::string> output(
+    "o",
+    cl::desc("Directory of the bundle of the only entry, or of one bundle "
+             "for each entry, DIR/ENTRY"),
+    cl::value_desc("DIR"), cl::Required, cl::cat(category));
 static cl::opt<std::string>
     target("target",
            cl::desc("sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120a"),
            cl::Required, cl::cat(category));
 static cl::list<std::string>
-    entries("entry", cl::desc("Functions to compile (default: all public ones)"),
+    entries("entry",
+            cl::desc("Functions to compile (default: all public ones)"),
             cl::value_desc("name"), cl::CommaSeparated, cl::cat(category));
-static cl::opt<std::string>
-    ptxas("ptxas",
-          cl::desc("Assembler (default: $HLA_PTXAS, the path, /usr/local/cuda)"),
-          cl::value_desc("path"), cl::cat(category));
+static cl::opt<std::string> ptxas(
+    "ptxas",
+    cl::desc("Assembler (default: $HLA_PTXAS, the path, /usr/local/cuda)"),
+    cl::value_desc("path"), cl::cat(category));
 static cl::opt<bool> noCubin("no-cubin", cl::desc("Write PTX alone"),
                              cl::cat(category));
 static cl::opt<std::string>
@@ -54,9 +55,9 @@ static int fail(const llvm::Twine &message) {
 }
 
 static void printTable(llvm::ArrayRef<Bundle> bundles) {
-  llvm::outs() << llvm::formatv("{0,-28} {1,-8} {2,9} {3,7} {4,6} {5,8} {6,9}\n",
-                                "kernel", "target", "registers", "shared",
-                                "spills", "PTX", "seconds");
+  llvm::outs() << llvm::formatv(
+      "{0,-28} {1,-8} {2,9} {3,7} {4,6} {5,8} {6,9}\n", "kernel", "target",
+      "registers", "shared", "spills", "PTX", "seconds");
   for (const Bundle &bundle : bundles) {
     auto row = [&](StringRef kernel, StringRef registers, StringRef shared,
                    StringRef spills) {
@@ -71,9 +72,10 @@ static void printTable(llvm::ArrayRef<Bundle> bundles) {
       const llvm::json::Object &launch = *value.getAsObject();
       StringRef kernel = *launch.getString("kernel");
       StringRef shared = *launch.getString("dynamic_shared_memory");
-      const auto *resources = llvm::find_if(
-          bundle.resources,
-          [&](const KernelResources &r) { return r.kernel == kernel; });
+      const auto *resources =
+          llvm::find_if(bundle.resources, [&](const KernelResources &r) {
+            return r.kernel == kernel;
+          });
       if (resources == bundle.resources.end())
         row(kernel, "-", shared, "-");
       else
@@ -97,10 +99,12 @@ static llvm::Error writeTimes(llvm::ArrayRef<Bundle> bundles, double writing) {
     sum.ptx.generate += times.ptx.generate;
   }
   llvm::json::Array stages;
-  for (auto [name, seconds] :
-       {std::pair("passes", sum.passes), {"translate", sum.ptx.translate},
-        {"optimize", sum.ptx.optimize}, {"generate", sum.ptx.generate},
-        {"assemble", sum.assemble}, {"write", writing}})
+  for (auto [name, seconds] : {std::pair("passes", sum.passes),
+                               {"translate", sum.ptx.translate},
+                               {"optimize", sum.ptx.optimize},
+                               {"generate", sum.ptx.generate},
+                               {"assemble", sum.assemble},
+                               {"write", writing}})
     stages.push_back(
         llvm::json::Object{{"name", name}, {"ms", seconds * 1000}});
   llvm::json::Object report{{"stages", std::move(stages)}};

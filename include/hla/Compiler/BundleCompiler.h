@@ -64,8 +64,8 @@ struct Bundle {
   llvm::Error write(llvm::StringRef directory) const;
 };
 
-/// Compiles the function `entry` of `module`, which is left as it is. What fails
-/// is the error's message.
+/// Compiles the function `entry` of `module`, which is left as it is. What
+/// fails is the error's message.
 llvm::Expected<Bundle> compileBundle(ModuleOp module, llvm::StringRef entry,
                                      const BundleOptions &options);
 

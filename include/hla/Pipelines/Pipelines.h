@@ -42,8 +42,9 @@ struct HLAToNVVMPipelineOptions
     : public PassPipelineOptions<HLAToNVVMPipelineOptions> {
   PassOptions::Option<std::string> target{
       *this, "target",
-      llvm::cl::desc("GPU architecture: sm_80, sm_86, sm_89, sm_90a, sm_100a or "
-                     "sm_120a"),
+      llvm::cl::desc(
+          "GPU architecture: sm_80, sm_86, sm_89, sm_90a, sm_100a or "
+          "sm_120a"),
       llvm::cl::init("sm_80")};
 };
 
@@ -66,7 +67,8 @@ struct HLAToCPUPipelineOptions
     : public PassPipelineOptions<HLAToCPUPipelineOptions> {
   PassOptions::Option<std::string> scheduleTarget{
       *this, "schedule-target",
-      llvm::cl::desc("Target whose schedule and precision the tile program has"),
+      llvm::cl::desc(
+          "Target whose schedule and precision the tile program has"),
       llvm::cl::init("cpu")};
   PassOptions::Option<int64_t> vectorBits{
       *this, "vector-bits",

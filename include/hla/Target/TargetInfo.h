@@ -34,8 +34,8 @@ struct TargetInfo {
   /// Whether `stmatrix` exists.
   bool hasStmatrix = false;
 
-  /// Registers that a thread of a block of `warps` warps may have: a multiple of
-  /// 8, in which they are allocated.
+  /// Registers that a thread of a block of `warps` warps may have: a multiple
+  /// of 8, in which they are allocated.
   int64_t getRegistersPerThread(int64_t warps) const;
 
   /// The target named `arch`, or null.

@@ -95,16 +95,16 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
     return cast(cast(tile, b.getF32Type()), elementType);
   if (from < elementType.getWidth())
     return arith::ExtFOp::create(b, result, tile);
-  // What a chunk computes is rounded there, so that registers hold its wide form
-  // no longer than needed; a state is rounded where it is read.
+  // What a chunk computes is rounded there, so that registers hold its wide
+  // form no longer than needed; a state is rounded where it is read.
   OpBuilder::InsertionGuard guard(b);
   if (Operation *definition = tile.getDefiningOp())
     b.setInsertionPointAfter(definition);
   return arith::TruncFOp::create(b, result, tile);
 }
 
-/// The matrix at `offsets` of `sizes`, all 1 but those of `rowDim` and of the last
-/// dimension.
+/// The matrix at `offsets` of `sizes`, all 1 but those of `rowDim` and of the
+/// last dimension.
 Value ProgramBuilder::subview(Value memref, ArrayRef<OpFoldResult> offsets,
                               ArrayRef<OpFoldResult> sizes, unsigned rowDim) {
   auto source = mlir::cast<MemRefType>(memref.getType());
@@ -116,9 +116,9 @@ Value ProgramBuilder::subview(Value memref, ArrayRef<OpFoldResult> offsets,
   auto [strides, offset] = full.getStridesAndOffset();
   auto layout = StridedLayoutAttr::get(b.getContext(), offset,
                                        {strides[rowDim], strides[last]});
-  auto type = MemRefType::get(
-      {full.getDimSize(rowDim), full.getDimSize(last)},
-      full.getElementType(), layout, full.getMemorySpace());
+  auto type =
+      MemRefType::get({full.getDimSize(rowDim), full.getDimSize(last)},
+                      full.getElementType(), layout, full.getMemorySpace());
   return memref::SubViewOp::create(b, type, memref, offsets, sizes, ones);
 }
 
@@ -139,9 +139,9 @@ Value ProgramBuilder::getStateView(Value states) {
   auto type = mlir::cast<ShapedType>(states.getType());
   SmallVector<OpFoldResult> offsets = {batch, head, b.getIndexAttr(0),
                                        b.getIndexAttr(0)};
-  SmallVector<OpFoldResult> sizes = {
-      b.getIndexAttr(1), b.getIndexAttr(1), b.getIndexAttr(type.getDimSize(2)),
-      b.getIndexAttr(type.getDimSize(3))};
+  SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1), b.getIndexAttr(1),
+                                     b.getIndexAttr(type.getDimSize(2)),
+                                     b.getIndexAttr(type.getDimSize(3))};
   return subview(states, offsets, sizes, /*rowDim=*/2);
 }
 
@@ -149,8 +149,7 @@ Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
   auto type = mlir::cast<VectorType>(op.getStateArguments()[state].getType());
   if (!carryView)
     return zeros(type.getDimSize(0), type.getDimSize(1));
-  auto tileType =
-      RankedTensorType::get(type.getShape(), type.getElementType());
+  auto tileType = RankedTensorType::get(type.getShape(), type.getElementType());
   return cast(LoadOp::create(b, tileType, carryView, index(0)),
               accumulatorType);
 }
@@ -158,8 +157,7 @@ Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
 Value ProgramBuilder::dot(Value lhs, Value rhs, Value acc, bool transposeLhs,
                           bool transposeRhs) {
   return DotOp::create(b, acc.getType(), cast(lhs, operandType),
-                       cast(rhs, operandType), acc, transposeLhs,
-                       transposeRhs);
+                       cast(rhs, operandType), acc, transposeLhs, transposeRhs);
 }
 
 Value ProgramBuilder::decayRows(Value tile, double decay, Value first,
@@ -176,8 +174,8 @@ Value ProgramBuilder::decayRows(Value tile, double decay, Value first,
 ///
 ///   D_i = γ^{n-i},  W_j = γ^j,  A_ij = γ^{j-i} q_i·k_j for j ≥ i.
 ///
-/// The order is the one in which a GPU's warps wait least: what needs nothing of
-/// this chunk's exchange comes before it.
+/// The order is the one in which a GPU's warps wait least: what needs nothing
+/// of this chunk's exchange comes before it.
 std::pair<Value, Value> ProgramBuilder::buildStep(StepOp step, Rows &rows,
                                                   Value state,
                                                   const Chunk &chunk) {
@@ -201,22 +199,25 @@ std::pair<Value, Value> ProgramBuilder::buildStep(StepOp step, Rows &rows,
   Value y = dot(q, state, zeros(c, dv), false, false);
   if (decay != 1.0) {
     Value first =
-        reverse ? (exclusive ? Value(arith::SubIOp::create(b, chunk.size, index(1)))
-                             : chunk.size)
-                : index(exclusive ? 0 : 1);
+        reverse
+            ? (exclusive ? Value(arith::SubIOp::create(b, chunk.size, index(1)))
+                         : chunk.size)
+            : index(exclusive ? 0 : 1);
     y = decayRows(y, decay, first, reverse ? -1 : 1);
   }
 
   y = dot(scores, v, y, false, false);
-  auto rowType = mlir::cast<FloatType>(step.getRow().getType().getElementType());
+  auto rowType =
+      mlir::cast<FloatType>(step.getRow().getType().getElementType());
   y = cast(y, rowType);
 
-  // S' = γⁿ S + kᵀ W v. W scales what a step has produced, where one is: that is
-  // in registers.
+  // S' = γⁿ S + kᵀ W v. W scales what a step has produced, where one is: that
+  // is in registers.
   if (decay != 1.0) {
     state = decayRows(state, decay, chunk.size, 0);
-    Value first =
-        reverse ? index(0) : Value(arith::SubIOp::create(b, chunk.size, index(1)));
+    Value first = reverse
+                      ? index(0)
+                      : Value(arith::SubIOp::create(b, chunk.size, index(1)));
     bool scaleValue = step.getValue().getDefiningOp<StepOp>() &&
                       !step.getKey().getDefiningOp<StepOp>();
     Value &scaled = scaleValue ? v : k;
@@ -225,8 +226,8 @@ std::pair<Value, Value> ProgramBuilder::buildStep(StepOp step, Rows &rows,
   return {y, dot(k, v, state, true, false)};
 }
 
-/// Emits the chunk that comes after `walked` rows, a multiple of the chunk's size;
-/// returns the next states.
+/// Emits the chunk that comes after `walked` rows, a multiple of the chunk's
+/// size; returns the next states.
 SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
   const int64_t c = schedule.getChunk();
   Chunk chunk;
@@ -247,8 +248,7 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
         RankedTensorType::get({c, row.getDimSize(0)}, row.getElementType());
     rows[argument] = LoadOp::create(b, type, view, chunk.row);
   }
-  llvm::SmallDenseMap<Value, Value> stateOf(
-      llvm::size(op.getStateArguments()));
+  llvm::SmallDenseMap<Value, Value> stateOf(llvm::size(op.getStateArguments()));
   for (auto [argument, state] : llvm::zip(op.getStateArguments(), states))
     stateOf[argument] = state;
   for (StepOp step : body.getOps<StepOp>()) {
@@ -324,8 +324,8 @@ void ProgramBuilder::build() {
     states = buildLoop(states);
 
   auto final = op.getFinalOutputs().begin();
-  for (auto [state, argument, hasFinal] : llvm::zip(
-           states, op.getStateArguments(), op.getCarryOut())) {
+  for (auto [state, argument, hasFinal] :
+       llvm::zip(states, op.getStateArguments(), op.getCarryOut())) {
     if (!hasFinal)
       continue;
     auto elementType =

@@ -52,9 +52,9 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
         distance = e.createOrFold<arith::MulIOp>(distance, source[1 + i]);
       offset = e.createOrFold<arith::AddIOp>(offset, distance);
     }
-    Value pointer = LLVM::GEPOp::create(
-        e, source[0].getType(), op.getType().getElementType(), source[0],
-        ValueRange{offset});
+    Value pointer = LLVM::GEPOp::create(e, source[0].getType(),
+                                        op.getType().getElementType(),
+                                        source[0], ValueRange{offset});
     rewriter.replaceOpWithMultiple(
         op, {SmallVector<Value>{pointer, source[1 + rowDim],
                                 toValue(op.getMixedSizes()[rowDim])}});
@@ -63,8 +63,8 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
 };
 
 /// Pairs of neighbours of a fragment and where they are: calls `visit(register,
-/// row, col)` with the tile's row and column of the first of two elements, which
-/// are neighbours in a row, or in a column of a transposed fragment.
+/// row, col)` with the tile's row and column of the first of two elements,
+/// which are neighbours in a row, or in a column of a transposed fragment.
 void forEachPair(Emitter &e, const FragmentShape &shape,
                  function_ref<void(int64_t, Value, Value)> visit) {
   ThreadPlace place(e, shape.frag, Shuffle::Store);
@@ -163,19 +163,19 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
                             /*alignment=*/4);
     };
     forEachPair(e, shape, [&](int64_t i, Value r, Value c) {
-      forEachElementOfPair(
-          e, shape.frag.getTransposed(), arith::AddIOp::create(e, firstRow, r),
-          c, [&](int64_t element, Value row, Value col) {
-            Value value = registers[i + element];
-            if (isInside)
-              return store(e, value, row, col);
-            scf::IfOp::create(e, view.contains(e, row),
-                              [&](OpBuilder &b, Location loc) {
-                                Emitter nested(loc, b);
-                                store(nested, value, row, col);
-                                scf::YieldOp::create(nested);
-                              });
-          });
+      forEachElementOfPair(e, shape.frag.getTransposed(),
+                           arith::AddIOp::create(e, firstRow, r), c,
+                           [&](int64_t element, Value row, Value col) {
+                             Value value = registers[i + element];
+                             if (isInside)
+                               return store(e, value, row, col);
+                             scf::IfOp::create(e, view.contains(e, row),
+                                               [&](OpBuilder &b, Location loc) {
+                                                 Emitter nested(loc, b);
+                                                 store(nested, value, row, col);
+                                                 scf::YieldOp::create(nested);
+                                               });
+                           });
     });
     rewriter.eraseOp(op);
     return success();

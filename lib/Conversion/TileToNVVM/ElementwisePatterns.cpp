@@ -1,4 +1,5 @@
-//===- ElementwisePatterns.cpp - elementwise operations on fragments -*- C++ -*-===//
+//===- ElementwisePatterns.cpp - elementwise operations on fragments -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,7 +17,9 @@ using namespace mlir;
 using namespace mlir::hla;
 using namespace mlir::hla::tile;
 
-static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+static bool isTile(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
 
 namespace {
 
@@ -102,8 +105,8 @@ struct ConvertElementwise : ConversionPattern {
         !isTile(op->getResult(0)))
       return failure();
     SmallVector<Type> types;
-    if (failed(getTypeConverter()->convertType(op->getResult(0).getType(),
-                                               types)))
+    if (failed(
+            getTypeConverter()->convertType(op->getResult(0).getType(), types)))
       return failure();
     SmallVector<Value> registers;
     for (auto [i, type] : llvm::enumerate(types)) {
@@ -122,7 +125,8 @@ struct ConvertElementwise : ConversionPattern {
 
 /// Row and column, in the stored tile, of the first element of a thread's first
 /// piece: `(g, 2c)` for lane `4g + c`.
-std::pair<Value, Value> getFirstElement(Emitter &e, const FragmentShape &shape) {
+std::pair<Value, Value> getFirstElement(Emitter &e,
+                                        const FragmentShape &shape) {
   ThreadPlace place(e, shape.frag, Shuffle::Write);
   Value row = e.add(shape.getRow(e, place), e.div(place.lane, 4));
   Value col = e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
@@ -154,15 +158,15 @@ struct ConvertCausal : OpConversionPattern<CausalOp> {
     auto [row, col] = getFirstElement(e, shape);
     // Stored transposed, rows and columns change places; so do they above the
     // diagonal.
-    bool swap = shape.frag.getTransposed() !=
-                (op.getTriangle() == Triangle::Upper);
+    bool swap =
+        shape.frag.getTransposed() != (op.getTriangle() == Triangle::Upper);
     const int64_t strict = op.getStrict();
     const double decay = op.getDecay().convertToDouble();
     Value first = swap ? e.createOrFold<arith::SubIOp>(col, row)
                        : e.createOrFold<arith::SubIOp>(row, col);
-    Value firstF32 =
-        decay == 1.0 ? Value()
-                     : arith::SIToFPOp::create(e, e.getF32Type(), first);
+    Value firstF32 = decay == 1.0
+                         ? Value()
+                         : arith::SIToFPOp::create(e, e.getF32Type(), first);
     Value zero = e.f32(0.0);
     SmallVector<Value> registers(adaptor.getSource());
     forEachElement(shape, [&](int64_t i, int64_t r, int64_t c) {
@@ -199,8 +203,8 @@ struct ConvertDecay : OpConversionPattern<DecayOp> {
     auto getFactor = [&](int64_t distance) {
       Value &factor = factors[step == 0 ? 0 : distance];
       if (!factor) {
-        Value n = e.createOrFold<arith::MaxSIOp>(
-            e.add(first, step * distance), e.i32(0));
+        Value n = e.createOrFold<arith::MaxSIOp>(e.add(first, step * distance),
+                                                 e.i32(0));
         factor = e.power(op.getDecay().convertToDouble(),
                          arith::SIToFPOp::create(e, e.getF32Type(), n));
       }
@@ -208,8 +212,8 @@ struct ConvertDecay : OpConversionPattern<DecayOp> {
     };
     SmallVector<Value> registers(adaptor.getSource());
     forEachElement(shape, [&](int64_t i, int64_t r, int64_t c) {
-      registers[i] = arith::MulFOp::create(e, registers[i],
-                                           getFactor(transposed ? c : r));
+      registers[i] =
+          arith::MulFOp::create(e, registers[i], getFactor(transposed ? c : r));
     });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();

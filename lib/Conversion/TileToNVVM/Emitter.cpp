@@ -1,4 +1,5 @@
-//===- Emitter.cpp - arithmetic on threads, fragments and addresses -*- C++ -*-===//
+//===- Emitter.cpp - arithmetic on threads, fragments and addresses -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,8 +31,8 @@ Value Emitter::i64(int64_t value) {
 }
 
 Value Emitter::f32(double value) {
-  return arith::ConstantOp::create(
-      *this, getF32FloatAttr(static_cast<float>(value)));
+  return arith::ConstantOp::create(*this,
+                                   getF32FloatAttr(static_cast<float>(value)));
 }
 
 Value Emitter::add(Value a, Value b) {
@@ -70,8 +71,8 @@ Value Emitter::toI64(Value value) {
   return createOrFold<arith::ExtUIOp>(getI64Type(), value);
 }
 
-// A thread asks its own lane: by its number, at a distance of zero, or by a mask
-// of zero.
+// A thread asks its own lane: by its number, at a distance of zero, or by a
+// mask of zero.
 Value Emitter::opaqueThreadId(Shuffle shuffle) {
   auto getText = [&]() -> StringRef {
     switch (shuffle) {
@@ -101,8 +102,7 @@ Value Emitter::assembly(StringRef text, StringRef constraints,
       *this, result ? TypeRange(result) : TypeRange(), operands,
       getStringAttr(text), getStringAttr(constraints),
       /*has_side_effects=*/getUnitAttr(), /*is_align_stack=*/UnitAttr(),
-      LLVM::TailCallKindAttr::get(getContext(),
-                                  LLVM::TailCallKind::None),
+      LLVM::TailCallKindAttr::get(getContext(), LLVM::TailCallKind::None),
       LLVM::AsmDialectAttr::get(getContext(), LLVM::AsmDialect::AD_ATT),
       /*operand_attrs=*/ArrayAttr());
   return result ? op.getRes() : Value();
@@ -151,9 +151,8 @@ SharedAddress::SharedAddress(Emitter &e, MemRefType buffer, Value base,
   const int64_t cols = smem.getStored(buffer.getShape()).second;
   const int64_t pieces = cols / 8;
   pitch = 2 * cols;
-  Value swizzle = pieces >= 8
-                      ? e.rem(row, 8)
-                      : e.rem(e.div(row, 8 / pieces), pieces);
+  Value swizzle =
+      pieces >= 8 ? e.rem(row, 8) : e.rem(e.div(row, 8 / pieces), pieces);
   swizzled = e.mul(e.exclusiveOr(piece, swizzle), 16);
   rowBase = e.byteOffset(base, e.mul(row, pitch));
 }

@@ -1,4 +1,5 @@
-//===- Emitter.h - arithmetic on threads, fragments and addresses -*- C++ -*-===//
+//===- Emitter.h - arithmetic on threads, fragments and addresses -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -21,8 +22,8 @@ LLVM::LLVMPointerType getPointerType(MLIRContext *context,
                                      NVVM::NVVMMemorySpace space);
 
 /// Ways for a thread to be told its own number. The assembler merges equal ones
-/// within an iteration, and keeps what is computed from them from one place to the
-/// other: operations that are far apart in a chunk use different ones.
+/// within an iteration, and keeps what is computed from them from one place to
+/// the other: operations that are far apart in a chunk use different ones.
 enum class Shuffle { Copy, Product, Write, Store };
 
 /// Emits 32-bit index arithmetic, folding constants.
@@ -45,11 +46,11 @@ public:
   Value toI32(Value index);
   Value toI64(Value value);
 
-  /// The thread's number in its block, exchanged with itself: LLVM takes it for a
-  /// new value each time, the assembler for one in each iteration. So what is
-  /// computed from it, such as addresses and powers of decays, is computed where
-  /// it is used, instead of being kept for a whole loop in registers that the
-  /// states need.
+  /// The thread's number in its block, exchanged with itself: LLVM takes it for
+  /// a new value each time, the assembler for one in each iteration. So what is
+  /// computed from it, such as addresses and powers of decays, is computed
+  /// where it is used, instead of being kept for a whole loop in registers that
+  /// the states need.
   Value opaqueThreadId(Shuffle shuffle);
 
   /// `base + offset` bytes.

@@ -1,4 +1,5 @@
-//===- MatrixPatterns.cpp - products and matrix transfers as mma.sync -*- C++ -*-===//
+//===- MatrixPatterns.cpp - products and matrix transfers as mma.sync -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -114,8 +115,7 @@ public:
       operand = loadMatrices(e, address->get(e, 16 * m, 16 * k), 4,
                              isTransposedInMemory);
     else
-      llvm::append_range(operand,
-                         pairs.slice((m * colPieces + 2 * k) * 2, 4));
+      llvm::append_range(operand, pairs.slice((m * colPieces + 2 * k) * 2, 4));
     for (Value &value : operand)
       value = bitcast(e, packed, value);
     return operand;
@@ -140,15 +140,14 @@ public:
       : isWide(isWide),
         isTransposedInMemory(transposed ==
                              (getSmem(buffer).getOrder() == Order::Col)),
-        // A block of Bᵀ, its rows the columns of B, with matrices 1 and 2 of the
-        // order above exchanged.
-        address(e, buffer, base, col, e.i32(0),
-                exchangeMiddle(e, lane, isWide), isTransposedInMemory) {}
+        // A block of Bᵀ, its rows the columns of B, with matrices 1 and 2 of
+        // the order above exchanged.
+        address(e, buffer, base, col, e.i32(0), exchangeMiddle(e, lane, isWide),
+                isTransposedInMemory) {}
 
   SmallVector<Value> get(Emitter &e, Type packed, int64_t k, int64_t n) const {
-    SmallVector<Value> operand =
-        loadMatrices(e, address.get(e, 8 * n, 16 * k), isWide ? 4 : 2,
-                     isTransposedInMemory);
+    SmallVector<Value> operand = loadMatrices(
+        e, address.get(e, 8 * n, 16 * k), isWide ? 4 : 2, isTransposedInMemory);
     for (Value &value : operand)
       value = bitcast(e, packed, value);
     return operand;
@@ -193,8 +192,9 @@ struct ConvertDot : OpConversionPattern<DotOp> {
     const bool isWide = shape.colPieces % 2 == 0;
 
     ThreadPlace place(e, shape.frag, Shuffle::Product);
-    OperandA operandA(e, a.getType(), swap ? adaptor.getRhs() : adaptor.getLhs(),
-                      transposeA, shape.getRow(e, place), place.lane);
+    OperandA operandA(e, a.getType(),
+                      swap ? adaptor.getRhs() : adaptor.getLhs(), transposeA,
+                      shape.getRow(e, place), place.lane);
     OperandB operandB(e, bType,
                       (swap ? adaptor.getLhs() : adaptor.getRhs()).front(),
                       transposeB, shape.getCol(e, place), place.lane, isWide);
@@ -223,8 +223,8 @@ struct ConvertDot : OpConversionPattern<DotOp> {
   /// acc += a b, of 16×16 and 16×8.
   static void multiply(Emitter &e, Type elementType, ArrayRef<Value> a,
                        ArrayRef<Value> b, MutableArrayRef<Value> acc) {
-    NVVM::MMATypes type = elementType.isBF16() ? NVVM::MMATypes::bf16
-                                               : NVVM::MMATypes::f16;
+    NVVM::MMATypes type =
+        elementType.isBF16() ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
     Type result = LLVM::LLVMStructType::getLiteral(
         e.getContext(), SmallVector<Type>(4, e.getF32Type()));
     Value product = NVVM::MmaOp::create(
@@ -329,17 +329,16 @@ struct ConvertWrite : OpConversionPattern<WriteOp> {
     if (transposed)
       std::swap(row, col);
     base = e.byteOffset(base, e.mul(e.rem(place.lane, 4), 4));
-    SharedAddress address(e, buffer, base,
-                          e.add(row, e.div(place.lane, 4)), e.div(col, 8));
+    SharedAddress address(e, buffer, base, e.add(row, e.div(place.lane, 4)),
+                          e.div(col, 8));
     for (int64_t m = 0; m < shape.rowPieces; ++m)
       for (int64_t n = 0; n < shape.colPieces; ++n)
         for (int64_t half = 0; half < 2; ++half) {
           Value matrix = matrices[shape.getRegister(m, n, 2) + half];
           int64_t rows = 16 * m + 8 * half, cols = 8 * n;
           if (transposed) {
-            matrix = e.assembly(
-                "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r",
-                {matrix}, e.getI32Type());
+            matrix = e.assembly("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;",
+                                "=r,r", {matrix}, e.getI32Type());
             std::swap(rows, cols);
           }
           LLVM::StoreOp::create(e, matrix, address.get(e, rows, cols),

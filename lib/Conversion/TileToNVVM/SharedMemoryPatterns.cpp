@@ -28,31 +28,30 @@ int64_t getNumThreads(Operation *op) {
           NVVM::NVVMDialect::getReqntidAttrName())[0];
 }
 
-/// A piece of 16 bytes of a tile: where it is in shared and in device memory, and
-/// whether its row is in the view.
+/// A piece of 16 bytes of a tile: where it is in shared and in device memory,
+/// and whether its row is in the view.
 struct Piece {
   Value shared, device, isInside;
 };
 
-/// Shares the pieces of a tile out among the threads of a kernel, neighbours next
-/// to each other: between a buffer that is stored by rows, and the rows of a view
-/// from `firstRow` on. Calls `visit` for every piece of a thread.
+/// Shares the pieces of a tile out among the threads of a kernel, neighbours
+/// next to each other: between a buffer that is stored by rows, and the rows of
+/// a view from `firstRow` on. Calls `visit` for every piece of a thread.
 ///
-/// Bounds are checked against the number of rows of this tile that the view has.
-/// Every address is computed from the row: a distance in bytes, by which to
-/// advance, would take registers for the whole loop.
-LogicalResult forEachPieceOfThread(Emitter &e, Operation *op,
-                                   MemRefType buffer, Value base,
-                                   const View &view, Value firstRow,
+/// Bounds are checked against the number of rows of this tile that the view
+/// has. Every address is computed from the row: a distance in bytes, by which
+/// to advance, would take registers for the whole loop.
+LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
+                                   Value base, const View &view, Value firstRow,
                                    Shuffle shuffle,
                                    function_ref<void(const Piece &)> visit) {
   const int64_t threads = getNumThreads(op);
   const int64_t rows = buffer.getDimSize(0);
   const int64_t pieces = buffer.getDimSize(1) / 8;
   if (threads % pieces)
-    return op->emitOpError() << "expected rows of at most " << 8 * threads
-                             << " elements (a thread copies 8), but got "
-                             << buffer;
+    return op->emitOpError()
+           << "expected rows of at most " << 8 * threads
+           << " elements (a thread copies 8), but got " << buffer;
   // The threads take that many rows at a time.
   const int64_t rowsAtOnce = threads / pieces;
 
@@ -75,8 +74,8 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op,
     Value there = e.add(row, distance);
     Value device = view.getAddress(
         e, arith::AddIOp::create(e, firstRow, e.toI64(there)), col);
-    Value isInside = arith::CmpIOp::create(e, arith::CmpIPredicate::ult, there,
-                                           numInside);
+    Value isInside =
+        arith::CmpIOp::create(e, arith::CmpIPredicate::ult, there, numInside);
     visit({address ? address->get(e, distance, 0)
                    : SharedAddress(e, buffer, base, there, piece).get(e, 0, 0),
            device, isInside});
@@ -134,15 +133,13 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
         e, op, buffer, adaptor.getTile().front(), view,
         e.toI64(adaptor.getRow().front()), Shuffle::Store,
         [&](const Piece &piece) {
-          scf::IfOp::create(
-              e, piece.isInside, [&](OpBuilder &b, Location loc) {
-                Value data = LLVM::LoadOp::create(b, loc, vectorType,
-                                                  piece.shared,
-                                                  /*alignment=*/16);
-                LLVM::StoreOp::create(b, loc, data, piece.device,
-                                      /*alignment=*/16);
-                scf::YieldOp::create(b, loc);
-              });
+          scf::IfOp::create(e, piece.isInside, [&](OpBuilder &b, Location loc) {
+            Value data = LLVM::LoadOp::create(b, loc, vectorType, piece.shared,
+                                              /*alignment=*/16);
+            LLVM::StoreOp::create(b, loc, data, piece.device,
+                                  /*alignment=*/16);
+            scf::YieldOp::create(b, loc);
+          });
         });
     if (succeeded(result))
       rewriter.eraseOp(op);
@@ -150,8 +147,8 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
   }
 };
 
-/// Begins a copy of every piece. Rows outside of the view are filled with zeros:
-/// the instruction reads nothing of the address it is given then.
+/// Begins a copy of every piece. Rows outside of the view are filled with
+/// zeros: the instruction reads nothing of the address it is given then.
 struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
   using OpConversionPattern::OpConversionPattern;
 

@@ -46,28 +46,27 @@ void tile::populateTypeConversions(TypeConverter &converter) {
         types.assign(FragAttr::getRegisters(type), element);
         return success();
       });
-  converter.addConversion(
-      [](MemRefType type,
-         SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
-        MLIRContext *context = type.getContext();
-        if (isa_and_nonnull<SmemAttr>(type.getMemorySpace())) {
-          types.push_back(getPointerType(context, NVVM::NVVMMemorySpace::Shared));
-          return success();
-        }
-        Type i64 = IntegerType::get(context, 64);
-        types.push_back(getPointerType(context, NVVM::NVVMMemorySpace::Global));
-        types.append(type.getRank() - 1, i64);
-        if (type.getRank() == 2)
-          types.push_back(i64);
-        return success();
-      });
+  converter.addConversion([](MemRefType type, SmallVectorImpl<Type> &types)
+                              -> std::optional<LogicalResult> {
+    MLIRContext *context = type.getContext();
+    if (isa_and_nonnull<SmemAttr>(type.getMemorySpace())) {
+      types.push_back(getPointerType(context, NVVM::NVVMMemorySpace::Shared));
+      return success();
+    }
+    Type i64 = IntegerType::get(context, 64);
+    types.push_back(getPointerType(context, NVVM::NVVMMemorySpace::Global));
+    types.append(type.getRank() - 1, i64);
+    if (type.getRank() == 2)
+      types.push_back(i64);
+    return success();
+  });
 }
 
 namespace {
 
-/// A kernel's function: its arguments are those of `gpu.launch_func`, memrefs as
-/// a pointer and all strides but the last, which is 1, and for a matrix its number
-/// of rows, indices as i32.
+/// A kernel's function: its arguments are those of `gpu.launch_func`, memrefs
+/// as a pointer and all strides but the last, which is 1, and for a matrix its
+/// number of rows, indices as i32.
 struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
   ConvertKernel(const TypeConverter &converter, MLIRContext *context,
                 const TargetInfo &target)
@@ -79,10 +78,11 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
     DenseI32ArrayAttr block = op.getKnownBlockSizeAttr();
     if (!block || block.size() != 3 || block[0] < 32 || block[0] % 32 ||
         block[1] != 1 || block[2] != 1)
-      return op.emitOpError() << "expected a known_block_size of whole warps in "
-                                 "one dimension (tiles are shared out among "
-                                 "them), but got "
-                              << block;
+      return op.emitOpError()
+             << "expected a known_block_size of whole warps in "
+                "one dimension (tiles are shared out among "
+                "them), but got "
+             << block;
     TypeConverter::SignatureConversion signature(op.getNumArguments());
     for (auto [i, type] : llvm::enumerate(op.getArgumentTypes())) {
       SmallVector<Type> types;
@@ -103,8 +103,7 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
                     rewriter.getUnitAttr());
     kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                     rewriter.getUnitAttr());
-    kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                    block);
+    kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), block);
     // Saying how many registers there are keeps the assembler from spilling for
     // the sake of more thread blocks at once.
     kernel->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
@@ -122,7 +121,6 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
   }
 
 private:
-
   const TargetInfo &target;
 };
 
@@ -173,10 +171,10 @@ struct ConvertTileToNVVM
     TypeConverter converter;
     populateTypeConversions(converter);
     // A kernel's indices are passed as i32.
-    converter.addSourceMaterialization([](OpBuilder &b, IndexType type,
-                                          ValueRange values, Location loc) {
-      return arith::IndexCastOp::create(b, loc, type, values).getResult();
-    });
+    converter.addSourceMaterialization(
+        [](OpBuilder &b, IndexType type, ValueRange values, Location loc) {
+          return arith::IndexCastOp::create(b, loc, type, values).getResult();
+        });
     RewritePatternSet patterns(&getContext());
     patterns.add<ConvertKernel>(converter, &getContext(), target.getInfo());
     patterns.add<ConvertReturn, ConvertBlockId>(converter, &getContext());
@@ -191,12 +189,11 @@ struct ConvertTileToNVVM
     legal.addIllegalDialect<HLATileDialect, memref::MemRefDialect,
                             gpu::GPUDialect>();
     legal.addLegalOp<gpu::GPUModuleOp>();
-    legal.addDynamicallyLegalDialect<arith::ArithDialect>(
-        [](Operation *op) {
-          auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
-          return llvm::none_of(op->getOperandTypes(), isTile) &&
-                 llvm::none_of(op->getResultTypes(), isTile);
-        });
+    legal.addDynamicallyLegalDialect<arith::ArithDialect>([](Operation *op) {
+      auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+      return llvm::none_of(op->getOperandTypes(), isTile) &&
+             llvm::none_of(op->getResultTypes(), isTile);
+    });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          legal);
     if (failed(applyFullConversion(kernels, legal, std::move(patterns))))
@@ -221,8 +218,8 @@ struct ConvertTileToNVVM
     }
   }
 
-  /// Counts of tokens and the like have 32 bits in a kernel, which saves registers
-  /// for states; addresses have 64.
+  /// Counts of tokens and the like have 32 bits in a kernel, which saves
+  /// registers for states; addresses have 64.
   static void setIndexWidth(gpu::GPUModuleOp kernels) {
     MLIRContext *context = kernels.getContext();
     Attribute width = IntegerAttr::get(IntegerType::get(context, 32), 32);

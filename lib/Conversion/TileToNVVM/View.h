@@ -21,15 +21,15 @@ struct View {
   View(ValueRange values, MemRefType type)
       : pointer(values[0]), stride(values[1]), numRows(values[2]), type(type) {}
 
-  /// Whether a tile at row 0 is inside of the view whatever its size at run time.
+  /// Whether a tile at row 0 is inside of the view whatever its size at run
+  /// time.
   bool holds(RankedTensorType tile, Value row) const {
-    return getConstantIntValue(row) == 0 &&
-           type.getShape() == tile.getShape();
+    return getConstantIntValue(row) == 0 && type.getShape() == tile.getShape();
   }
   /// The address of an element: `row` and `col` are i64 values.
   Value getAddress(Emitter &e, Value row, Value col) const {
-    Value offset = arith::AddIOp::create(
-        e, arith::MulIOp::create(e, row, stride), col);
+    Value offset =
+        arith::AddIOp::create(e, arith::MulIOp::create(e, row, stride), col);
     return LLVM::GEPOp::create(e, pointer.getType(), type.getElementType(),
                                pointer, ValueRange{offset});
   }
@@ -38,8 +38,8 @@ struct View {
     return arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, numRows);
   }
 
-  /// How many rows of a tile of `tileRows` rows from `row` on are in the view, as
-  /// an i32; none where `row` is negative.
+  /// How many rows of a tile of `tileRows` rows from `row` on are in the view,
+  /// as an i32; none where `row` is negative.
   Value countRows(Emitter &e, Value row, int64_t tileRows) const {
     Value rest = arith::MinUIOp::create(
         e, arith::SubIOp::create(e, numRows, row), e.i64(tileRows));

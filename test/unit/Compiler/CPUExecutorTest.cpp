@@ -61,7 +61,7 @@ struct Buffer {
 
 const int64_t kDense[] = {kTokens * kHeads * kWidth, kHeads *kWidth, kWidth, 1};
 /// Heads outermost, rows 3 elements apart.
-const int64_t kStrided[] = {kTokens * 11, 11, kBatches *kTokens * 11, 1};
+const int64_t kStrided[] = {kTokens * 11, 11, kBatches * kTokens * 11, 1};
 
 class CPUExecutorTest : public ::testing::Test {
 protected:

@@ -1,4 +1,5 @@
-/*===- HeaderIsC.c - The interface compiles as C --------------------*- C -*-===*\
+/*===- HeaderIsC.c - The interface compiles as C --------------------*- C
+-*-===*\
 |*                                                                            *|
 |* Part of the HLA project, under the Apache License v2.0 with LLVM           *|
 |* Exceptions. See LICENSE for license information.                           *|

@@ -67,8 +67,8 @@ static LogicalResult verifyDecay(Operation *op, double decay) {
   return success();
 }
 
-/// Verifies that `type` may be the states `[B,H] ++ stateShape` of `elementType`
-/// for a sequence of type `sequence`.
+/// Verifies that `type` may be the states `[B,H] ++ stateShape` of
+/// `elementType` for a sequence of type `sequence`.
 static LogicalResult verifyStates(Operation *op, const Twine &name, Type type,
                                   ShapedType sequence, HeadLayout layout,
                                   VectorType state) {
@@ -120,8 +120,8 @@ static LogicalResult
 reifyFromInits(DestinationStyleOpInterface op, OpBuilder &b,
                ReifiedRankedShapedTypeDims &reifiedReturnShapes) {
   for (OpResult result : op->getResults())
-    reifiedReturnShapes.push_back(
-        tensor::getMixedSizes(b, op.getLoc(), op.getTiedOpOperand(result)->get()));
+    reifiedReturnShapes.push_back(tensor::getMixedSizes(
+        b, op.getLoc(), op.getTiedOpOperand(result)->get()));
   return success();
 }
 
@@ -193,10 +193,10 @@ VectorType ScanOp::getStateType() {
   bool isF64 = llvm::any_of(
       ValueRange{getQuery(), getKey(), getValue(), getOutputs().front()},
       [](Value v) { return getElementTypeOrSelf(v).isF64(); });
-  return VectorType::get(
-      {cast<ShapedType>(getKey().getType()).getDimSize(3),
-       cast<ShapedType>(getValue().getType()).getDimSize(3)},
-      isF64 ? cast<Type>(b.getF64Type()) : cast<Type>(b.getF32Type()));
+  return VectorType::get({cast<ShapedType>(getKey().getType()).getDimSize(3),
+                          cast<ShapedType>(getValue().getType()).getDimSize(3)},
+                         isF64 ? cast<Type>(b.getF64Type())
+                               : cast<Type>(b.getF32Type()));
 }
 
 LogicalResult ScanOp::verify() {
@@ -308,8 +308,7 @@ LogicalResult FusedScanOp::verify() {
                          << " arguments (rows of the inputs, then states), but "
                             "got "
                          << body.getNumArguments();
-  for (auto [argument, input] :
-       llvm::zip(body.getArguments(), getInputs()))
+  for (auto [argument, input] : llvm::zip(body.getArguments(), getInputs()))
     if (argument.getType() != rowOf(input.getType()))
       return emitOpError() << "expected argument #" << argument.getArgNumber()
                            << " of the body to be " << rowOf(input.getType())

@@ -1,4 +1,5 @@
-//===- BufferizableOpInterfaceImpl.cpp - bufferization of hla operations -*- C++ -*-===//
+//===- BufferizableOpInterfaceImpl.cpp - bufferization of hla operations -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -33,7 +33,8 @@ static MemRefType getBoundaryType(TensorType tensor, Attribute memorySpace) {
   SmallVector<int64_t> strides(rank, ShapedType::kDynamic);
   if (rank > 0)
     strides.back() = 1;
-  auto layout = StridedLayoutAttr::get(tensor.getContext(), /*offset=*/0, strides);
+  auto layout =
+      StridedLayoutAttr::get(tensor.getContext(), /*offset=*/0, strides);
   return MemRefType::get(tensor.getShape(), tensor.getElementType(), layout,
                          memorySpace);
 }
@@ -91,8 +92,8 @@ static void dropResults(func::FuncOp function,
       memref::CopyOp::create(b, terminator->getLoc(), buffer, destination);
   }
   terminator->eraseOperands(0, terminator->getNumOperands());
-  function.setFunctionType(
-      FunctionType::get(function.getContext(), function.getArgumentTypes(), {}));
+  function.setFunctionType(FunctionType::get(function.getContext(),
+                                             function.getArgumentTypes(), {}));
   function.removeResAttrsAttr();
 }
 
@@ -108,7 +109,8 @@ struct Bufferize : hla::impl::HLABufferizeBase<Bufferize> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<std::pair<func::FuncOp, SmallVector<ResultDestination>>> entries;
+    SmallVector<std::pair<func::FuncOp, SmallVector<ResultDestination>>>
+        entries;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (!function.isPublic() || function.isDeclaration())
         continue;
@@ -134,7 +136,8 @@ struct Bufferize : hla::impl::HLABufferizeBase<Bufferize> {
               getBoundaryType(cast<TensorType>(type), memorySpace));
         };
     bufferization::BufferizationState state;
-    if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
+    if (failed(
+            bufferization::runOneShotModuleBufferize(module, options, state)))
       return signalPassFailure();
     for (auto &[function, destinations] : entries)
       dropResults(function, destinations);

@@ -20,8 +20,8 @@ namespace mlir::hla {
 using namespace mlir;
 using namespace mlir::hla;
 
-/// A destination for what one scan hands to the next: a sequence like `like`, in
-/// the type in which scans are summed.
+/// A destination for what one scan hands to the next: a sequence like `like`,
+/// in the type in which scans are summed.
 static Value createIntermediate(OpBuilder &b, Location loc, Value like) {
   auto type = cast<RankedTensorType>(like.getType());
   Type elementType = type.getElementType().isF64() ? cast<Type>(b.getF64Type())

@@ -247,7 +247,8 @@ FailureOr<EntryABI> hla::getEntryABI(func::FuncOp function) {
   Block &body = function.getBody().front();
   unsigned numArguments = body.getNumArguments();
   SmallVector<bool> written(numArguments, false);
-  for (const ResultDestination &destination : findResultDestinations(function)) {
+  for (const ResultDestination &destination :
+       findResultDestinations(function)) {
     abi.results.push_back(destination.argument);
     if (destination.argument < numArguments)
       written[destination.argument] = true;

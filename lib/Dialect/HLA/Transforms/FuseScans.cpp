@@ -1,4 +1,5 @@
-//===- FuseScans.cpp - scans that walk the same tokens, in one loop -*- C++ -*-===//
+//===- FuseScans.cpp - scans that walk the same tokens, in one loop -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -48,7 +49,8 @@ bool sharesSequence(const Group &group, ScanOp scan) {
   });
 }
 
-/// Whether the target holds the states of the group and of `scan` in one kernel.
+/// Whether the target holds the states of the group and of `scan` in one
+/// kernel.
 bool fits(const Group &group, ScanOp scan, const TargetInfo &target) {
   SmallVector<VectorType> states = {scan.getStateType()};
   for (Operation *member : group)
@@ -84,9 +86,8 @@ bool canJoin(const Group &group, ScanOp scan) {
 
 /// Whether anything but the group reads `value`.
 bool escapes(Value value, const Group &group) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    return !group.contains(user);
-  });
+  return llvm::any_of(value.getUsers(),
+                      [&](Operation *user) { return !group.contains(user); });
 }
 
 /// The row that a body has of a sequence.
@@ -169,7 +170,8 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
   void runOnOperation() override {
     const TargetInfo *info = TargetInfo::lookup(target);
     if (!info) {
-      getOperation()->emitError("hla-fuse-scans: expected a known target (one of ")
+      getOperation()->emitError(
+          "hla-fuse-scans: expected a known target (one of ")
           << TargetInfo::getNames() << "), but got '" << target << "'";
       return signalPassFailure();
     }

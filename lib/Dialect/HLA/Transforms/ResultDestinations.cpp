@@ -1,4 +1,5 @@
-//===- ResultDestinations.cpp - where a function's results are written -*- C++ -*-===//
+//===- ResultDestinations.cpp - where a function's results are written -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,7 +15,8 @@ using namespace mlir;
 using namespace mlir::hla;
 
 /// The operand at which the chain of destinations that ends in `value` begins:
-/// an argument of the function or a `tensor.empty`. Null if it begins otherwise.
+/// an argument of the function or a `tensor.empty`. Null if it begins
+/// otherwise.
 static OpOperand *findHead(Value value) {
   OpOperand *head = nullptr;
   while (auto result = dyn_cast<OpResult>(value)) {

@@ -18,8 +18,8 @@ using namespace mlir::hla;
 /// scores and of one product, operands on their way, and addresses.
 static constexpr int64_t kWorkingRegisters = 112;
 
-/// Whether `warps` warps can share a tile in pieces of 16×8: as many as there are
-/// rows of pieces take rows, the others columns.
+/// Whether `warps` warps can share a tile in pieces of 16×8: as many as there
+/// are rows of pieces take rows, the others columns.
 static bool isShared(int64_t rows, int64_t cols, int64_t warps) {
   const int64_t rowWarps = std::clamp<int64_t>(rows / 16, 1, warps);
   return cols % (8 * (warps / rowWarps)) == 0;
@@ -73,8 +73,9 @@ static Precision getPrecisionOf(Type elementType) {
 
 LogicalResult ScheduleModel::verifyGPUOperation() {
   if (op.getNumStates() == 0)
-    return op.emitOpError("expected a state (a kernel's warps are shared out by "
-                          "states), but got none");
+    return op.emitOpError(
+        "expected a state (a kernel's warps are shared out by "
+        "states), but got none");
   for (BlockArgument state : op.getStateArguments())
     if (Type type = getElementTypeOrSelf(state); type.isF64())
       return op.emitOpError() << "expected states of f32 on " << target.arch
@@ -91,12 +92,12 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
     if (type != expected)
       return op.emitOpError()
              << "expected input #" << i << " to have the element type of input "
-             << "#0, " << expected << " (a kernel has one operand type), but got "
-             << input.getType();
+             << "#0, " << expected
+             << " (a kernel has one operand type), but got " << input.getType();
   }
-  for (Value sequence : llvm::concat<Value>(
-           SmallVector<Value>(op.getInputs()),
-           SmallVector<Value>(op.getSequenceOutputs()))) {
+  for (Value sequence :
+       llvm::concat<Value>(SmallVector<Value>(op.getInputs()),
+                           SmallVector<Value>(op.getSequenceOutputs()))) {
     int64_t dim = cast<ShapedType>(sequence.getType()).getDimSize(3);
     if (!isGPUHeadDim(dim))
       return op.emitOpError()
@@ -152,10 +153,9 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
                           int64_t cols) -> LogicalResult {
     if (isShared(rows, cols, schedule.getWarps()))
       return success();
-    return op.emitOpError()
-           << "expected a schedule whose warps can share " << what << " of "
-           << rows << "x" << cols << " (in pieces of 16x8), but got "
-           << schedule;
+    return op.emitOpError() << "expected a schedule whose warps can share "
+                            << what << " of " << rows << "x" << cols
+                            << " (in pieces of 16x8), but got " << schedule;
   };
   if (failed(verifyShared("scores", schedule.getChunk(), schedule.getChunk())))
     return failure();

@@ -95,9 +95,10 @@ SmemAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                          function_ref<InFlightDiagnostic()> emitError) const {
   // smem-C1
   if (shape.size() != 2)
-    return emitError() << "expected a tile in shared memory to be a matrix, but "
-                          "got rank "
-                       << shape.size();
+    return emitError()
+           << "expected a tile in shared memory to be a matrix, but "
+              "got rank "
+           << shape.size();
   // smem-C2
   if (elementType.getIntOrFloatBitWidth() != 16)
     return emitError() << "expected a tile in shared memory to have 16-bit "

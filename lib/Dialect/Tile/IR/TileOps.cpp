@@ -1,4 +1,5 @@
-//===- TileOps.cpp - verification and effects of hla_tile operations -*- C++ -*-===//
+//===- TileOps.cpp - verification and effects of hla_tile operations -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -34,8 +35,8 @@ static LogicalResult verifySameElementType(Operation *op, StringRef name,
 static LogicalResult verifyDecay(Operation *op, double decay) {
   if (decay > 0.0 && decay <= 1.0)
     return success();
-  return op->emitOpError()
-         << "expected decay to be in (0, 1], but got " << decay;
+  return op->emitOpError() << "expected decay to be in (0, 1], but got "
+                           << decay;
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,11 +50,13 @@ void LaunchOp::build(OpBuilder &b, OperationState &state, Value batches,
   Region *body = state.addRegion();
   OpBuilder::InsertionGuard guard(b);
   Type index = b.getIndexType();
-  b.createBlock(body, body->end(), {index, index}, {state.location, state.location});
+  b.createBlock(body, body->end(), {index, index},
+                {state.location, state.location});
   ensureTerminator(*body, b, state.location);
 }
 
-// launch `(` %b `,` %h `)` `in` `(` %B `,` %H `)` `schedule` `(` attr `)` region
+// launch `(` %b `,` %h `)` `in` `(` %B `,` %H `)` `schedule` `(` attr `)`
+// region
 ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument, 2> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand, 2> bounds;
@@ -65,9 +68,9 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseOperandList(bounds, OpAsmParser::Delimiter::Paren) ||
       parser.parseKeyword("schedule") || parser.parseLParen() ||
-      parser.parseCustomAttributeWithFallback(
-          schedule, Type(), getScheduleAttrName(result.name),
-          result.attributes) ||
+      parser.parseCustomAttributeWithFallback(schedule, Type(),
+                                              getScheduleAttrName(result.name),
+                                              result.attributes) ||
       parser.parseRParen())
     return failure();
   if (arguments.size() != 2 || bounds.size() != 2)
@@ -212,7 +215,8 @@ OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
 void AllocOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  effects.emplace_back(MemoryEffects::Allocate::get(), getOperation()->getOpResult(0),
+  effects.emplace_back(MemoryEffects::Allocate::get(),
+                       getOperation()->getOpResult(0),
                        SideEffects::DefaultResource::get());
 }
 
@@ -255,8 +259,8 @@ LogicalResult CopyAsyncOp::verify() {
                                    "the view", getView().getType())))
     return failure();
   // copy_async-C2
-  auto smem = cast<SmemAttr>(
-      cast<MemRefType>(getBuffer().getType()).getMemorySpace());
+  auto smem =
+      cast<SmemAttr>(cast<MemRefType>(getBuffer().getType()).getMemorySpace());
   if (smem.getOrder() != Order::Row)
     return emitOpError() << "expected the buffer to be stored by rows (as the "
                             "view is), but got "

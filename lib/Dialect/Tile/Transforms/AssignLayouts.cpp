@@ -86,8 +86,8 @@ private:
 
   void setLayout(Value tile, Attribute layout) {
     RankedTensorType type = getTileType(tile);
-    tile.setType(RankedTensorType::get(type.getShape(), type.getElementType(),
-                                       layout));
+    tile.setType(
+        RankedTensorType::get(type.getShape(), type.getElementType(), layout));
   }
   /// Replaces an operand by the same tile in another layout.
   void require(OpOperand &operand, Attribute layout);
@@ -109,9 +109,8 @@ FragAttr LayoutAssigner::getFragFor(RankedTensorType type, bool transposed) {
 /// The layout in which the product that reads the state finds it in registers.
 FragAttr LayoutAssigner::getStateLayout(BlockArgument state) {
   OpOperand *use = findProduct(state);
-  bool transposed =
-      use && isTransposedAsA(cast<DotOp>(use->getOwner()),
-                             use->getOperandNumber() == 1);
+  bool transposed = use && isTransposedAsA(cast<DotOp>(use->getOwner()),
+                                           use->getOperandNumber() == 1);
   return getFragFor(getTileType(state), transposed);
 }
 
@@ -158,7 +157,8 @@ void LayoutAssigner::require(OpOperand &operand, Attribute layout) {
   operand.set(ConvertLayoutOp::create(b, tile.getLoc(), wanted, tile));
 }
 
-/// In shared memory, stored as the fragment is: its rows are then written whole.
+/// In shared memory, stored as the fragment is: its rows are then written
+/// whole.
 void LayoutAssigner::requireSmem(OpOperand &operand) {
   if (FragAttr frag = getFrag(operand.get()))
     require(operand, getSmem(frag.getTransposed() ? Order::Col : Order::Row));
@@ -174,10 +174,10 @@ void LayoutAssigner::assign(DotOp dot) {
   OpOperand &bOperand = isRhsA ? dot.getLhsMutable() : dot.getRhsMutable();
   requireSmem(bOperand);
   FragAttr frag = getFrag(a.get());
-  bool staysInRegisters =
-      frag && layout.getColWarps() == 1 && frag.getColWarps() == 1 &&
-      frag.getRowWarps() == layout.getRowWarps() &&
-      frag.getTransposed() == isTransposedAsA(dot, isRhsA);
+  bool staysInRegisters = frag && layout.getColWarps() == 1 &&
+                          frag.getColWarps() == 1 &&
+                          frag.getRowWarps() == layout.getRowWarps() &&
+                          frag.getTransposed() == isTransposedAsA(dot, isRhsA);
   if (!staysInRegisters)
     requireSmem(a);
 }
@@ -189,7 +189,8 @@ void LayoutAssigner::assign(LoadOp load) {
   // An initial state is loaded as the loop carries it.
   for (OpOperand &use : tile.getUses())
     if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
-      return setLayout(tile, getStateLayout(loop.getTiedLoopRegionIterArg(&use)));
+      return setLayout(tile,
+                       getStateLayout(loop.getTiedLoopRegionIterArg(&use)));
   setLayout(tile, getFragFor(getTileType(tile), /*transposed=*/false));
 }
 
@@ -236,18 +237,19 @@ LogicalResult LayoutAssigner::assign(scf::ForOp loop) {
   return success();
 }
 
-/// Whether a tile has its layout: all but constants get it where they are defined.
+/// Whether a tile has its layout: all but constants get it where they are
+/// defined.
 static bool hasLayout(Value tile) {
-  return getTileType(tile).getEncoding() ||
-         matchPattern(tile, m_Constant());
+  return getTileType(tile).getEncoding() || matchPattern(tile, m_Constant());
 }
 
 LogicalResult LayoutAssigner::assign(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
     for (Value operand : op.getOperands())
       if (getTileType(operand) && !hasLayout(operand))
-        return op.emitOpError("expected tiles that the kernel loads or computes "
-                              "(others have no layout), but got ")
+        return op.emitOpError(
+                   "expected tiles that the kernel loads or computes "
+                   "(others have no layout), but got ")
                << operand;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (failed(assign(loop)))
@@ -305,9 +307,9 @@ struct AssignLayouts
       for (Value value : op->getResults()) {
         RankedTensorType type = getTileType(value);
         FragAttr frag = type ? getFrag(value) : FragAttr();
-        if (frag && failed(frag.verifyEncoding(
-                        type.getShape(), type.getElementType(),
-                        [&] { return op->emitOpError(); })))
+        if (frag &&
+            failed(frag.verifyEncoding(type.getShape(), type.getElementType(),
+                                       [&] { return op->emitOpError(); })))
           return WalkResult::interrupt();
       }
       return WalkResult::advance();

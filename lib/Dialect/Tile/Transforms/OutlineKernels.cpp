@@ -89,8 +89,7 @@ struct OutlineKernels
     SymbolTable(kernels).insert(kernel);
     kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
     kernel->setAttr(kScheduleAttrName, launch.getSchedule());
-    auto threads =
-        static_cast<int32_t>(32 * launch.getSchedule().getWarps());
+    auto threads = static_cast<int32_t>(32 * launch.getSchedule().getWarps());
     kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({threads, 1, 1}));
 
     Block &body = kernel.getBody().front();
@@ -115,15 +114,13 @@ struct OutlineKernels
 
     ImplicitLocOpBuilder b(launch.getLoc(), launch);
     Value one = arith::ConstantIndexOp::create(b, 1);
-    Value threads = arith::ConstantIndexOp::create(
-        b, 32 * launch.getSchedule().getWarps());
+    Value threads =
+        arith::ConstantIndexOp::create(b, 32 * launch.getSchedule().getWarps());
     // Batches, of which there may be more, where a grid may be larger.
     gpu::LaunchFuncOp::create(
-        b, kernel,
-        gpu::KernelDim3{launch.getBatches(), launch.getHeads(), one},
+        b, kernel, gpu::KernelDim3{launch.getBatches(), launch.getHeads(), one},
         gpu::KernelDim3{threads, one, one},
-                              /*dynamicSharedMemorySize=*/Value(),
-                              captured.getArrayRef());
+        /*dynamicSharedMemorySize=*/Value(), captured.getArrayRef());
     launch.erase();
   }
 };

@@ -41,9 +41,9 @@ public:
   Value allocate(Location loc, RankedTensorType tile, int64_t slots) {
     SmallVector<int64_t> shape = {slots};
     llvm::append_range(shape, tile.getShape());
-    auto type = MemRefType::get(shape, tile.getElementType(),
-                                MemRefLayoutAttrInterface(),
-                                tile.getEncoding());
+    auto type =
+        MemRefType::get(shape, tile.getElementType(),
+                        MemRefLayoutAttrInterface(), tile.getEncoding());
     OpBuilder b = OpBuilder::atBlockBegin(&block);
     if (last)
       b.setInsertionPointAfter(last);
@@ -62,10 +62,9 @@ private:
 /// One buffer of a ring.
 Value getSlot(OpBuilder &b, Location loc, Value ring, Value index) {
   auto type = cast<MemRefType>(ring.getType());
-  auto buffer = MemRefType::get(type.getShape().drop_front(),
-                                type.getElementType(),
-                                MemRefLayoutAttrInterface(),
-                                type.getMemorySpace());
+  auto buffer =
+      MemRefType::get(type.getShape().drop_front(), type.getElementType(),
+                      MemRefLayoutAttrInterface(), type.getMemorySpace());
   return SlotOp::create(b, loc, buffer, ring, index);
 }
 
@@ -84,8 +83,8 @@ public:
 private:
   /// Verifies that what the loads read in an iteration is known ahead of it.
   LogicalResult verify();
-  /// Begins the copies for the iteration `distance` after that of `iv`, into its
-  /// slots, and commits them.
+  /// Begins the copies for the iteration `distance` after that of `iv`, into
+  /// its slots, and commits them.
   void copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance);
   /// The slot of an iteration: its number modulo the stages.
   Value slotIndex(ImplicitLocOpBuilder &b, Value iv);
@@ -145,8 +144,8 @@ void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance) {
       return value;
     for (Value operand : definition->getOperands())
       mapping.map(operand, rematerialize(operand));
-    return b.clone(*definition, mapping)->getResult(
-        cast<OpResult>(value).getResultNumber());
+    return b.clone(*definition, mapping)
+        ->getResult(cast<OpResult>(value).getResultNumber());
   };
   Value slot = slotIndex(b, iv);
   for (auto [load, ring] : llvm::zip(loads, rings))
@@ -174,13 +173,14 @@ static void replaceByBuffer(Value tile, Value buffer) {
 
 /// Whether an operation, or one inside of it, has a buffer as an operand.
 static bool readsBuffer(Operation &op) {
-  return op.walk([](Operation *inner) {
-             bool reads = !isa<SlotOp, CopyAsyncOp>(inner) &&
-                          llvm::any_of(inner->getOperands(), [](Value operand) {
-                            return operand.getDefiningOp<SlotOp>();
-                          });
-             return reads ? WalkResult::interrupt() : WalkResult::advance();
-           })
+  return op
+      .walk([](Operation *inner) {
+        bool reads = !isa<SlotOp, CopyAsyncOp>(inner) &&
+                     llvm::any_of(inner->getOperands(), [](Value operand) {
+                       return operand.getDefiningOp<SlotOp>();
+                     });
+        return reads ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -228,8 +228,9 @@ LogicalResult LoopPipeliner::run() {
   return success();
 }
 
-/// Loads outside of any loop: those of a sequence that is known to be one chunk.
-/// All are begun where they stand, and waited for where the first is needed.
+/// Loads outside of any loop: those of a sequence that is known to be one
+/// chunk. All are begun where they stand, and waited for where the first is
+/// needed.
 static void copyOnce(Block &block, BufferAllocator &allocator) {
   llvm::SmallDenseSet<Operation *> copies;
   for (LoadOp load : llvm::to_vector(block.getOps<LoadOp>())) {
@@ -239,7 +240,8 @@ static void copyOnce(Block &block, BufferAllocator &allocator) {
     Value ring = allocator.allocate(b.getLoc(), load.getTile().getType(), 1);
     Value buffer =
         getSlot(b, b.getLoc(), ring, arith::ConstantIndexOp::create(b, 0));
-    copies.insert(CopyAsyncOp::create(b, load.getView(), load.getRow(), buffer));
+    copies.insert(
+        CopyAsyncOp::create(b, load.getView(), load.getRow(), buffer));
     replaceByBuffer(load.getTile(), buffer);
     load.erase();
   }
@@ -378,8 +380,9 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
     WalkResult loads = kernel.walk([](LoadOp load) {
       if (!getSmem(load.getTile()))
         return WalkResult::advance();
-      load.emitOpError("expected loads into shared memory in a loop over "
-                       "chunks, or in the kernel's block, but got one elsewhere");
+      load.emitOpError(
+          "expected loads into shared memory in a loop over "
+          "chunks, or in the kernel's block, but got one elsewhere");
       return WalkResult::interrupt();
     });
     if (loads.wasInterrupted())
@@ -397,9 +400,9 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
   }
 
   LogicalResult checkSharedMemory(gpu::GPUFuncOp kernel, int64_t bytes) {
-    kernel->setAttr(kSharedMemoryAttrName,
-                    IntegerAttr::get(IntegerType::get(&getContext(), 64),
-                                     bytes));
+    kernel->setAttr(
+        kSharedMemoryAttrName,
+        IntegerAttr::get(IntegerType::get(&getContext(), 64), bytes));
     TargetAttr target = TargetAttr::lookup(kernel);
     if (target && target.getInfo().isGPU &&
         bytes > target.getInfo().sharedMemoryPerBlock)

@@ -21,8 +21,8 @@ public:
   ScheduleModel(FusedScanOp op, const TargetInfo &target)
       : op(op), target(target) {}
 
-  /// Whether the registers of a thread block hold states of these types, with the
-  /// default number of warps.
+  /// Whether the registers of a thread block hold states of these types, with
+  /// the default number of warps.
   static bool holdsStates(ArrayRef<VectorType> states,
                           const TargetInfo &target);
 
@@ -35,8 +35,8 @@ public:
 
   /// Bytes of shared memory that a thread block needs at most: for every input
   /// `stages` tiles of `chunk` rows; and one tile for each value that warps
-  /// exchange: scores, rows read by a later step, rows scaled by a decay, states
-  /// that are no operands in registers, and outputs.
+  /// exchange: scores, rows read by a later step, rows scaled by a decay,
+  /// states that are no operands in registers, and outputs.
   int64_t getSharedMemory(ScheduleAttr schedule);
 
   /// 32-bit registers of a thread that hold states.
