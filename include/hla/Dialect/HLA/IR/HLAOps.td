@@ -121,7 +121,7 @@ def HLA_ScanOp : HLA_StructuredOp<"scan", [AttrSizedOperandSegments]> {
     has a second operand, the state after the last token walked. `γ` is `decay`,
     in (0, 1]. A sequence with `T = 0` yields the carry as its final state, so
     that the scan of a concatenation is the scan of its second part carried on
-    from the first (equations 2.3 and 2.4 of the paper).
+    from the first.
 
     | operand | shape, layout(bthd) |
     |---|---|
