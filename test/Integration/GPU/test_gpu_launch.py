@@ -119,6 +119,18 @@ def test_cupy_arrays(case):
     assert reference.error(out, ref) <= problem.program.outputs(1, 70, 2)[0].tolerance
 
 
+@wants(is_plain)
+def test_jax_inputs(case):
+    """Arrays of jax, which has bfloat16; outputs of jax are refused elsewhere."""
+    jax = pytest.importorskip("jax")
+    problem = make_problem(case.program, (1, 70, 2))
+    *inputs, out = problem.arguments
+    arrays = [jax.dlpack.from_dlpack(x.contiguous()) for x in inputs]
+    launch(case, [*arrays, out])
+    torch.cuda.synchronize()
+    problem.check()
+
+
 # What a launch refuses. Each spoils one argument of a right call.
 
 
