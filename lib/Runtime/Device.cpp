@@ -28,6 +28,23 @@ static HlaStatus guardOnDevice(int32_t device, Body &&body) noexcept {
   });
 }
 
+/// Copies between host and device by `start`, ordered on `stream`, and waits.
+template <typename Start>
+static HlaStatus copy(int32_t device, const void *target, const void *source,
+                      size_t bytes, void *stream, const char *what,
+                      Start &&start) noexcept {
+  return guardOnDevice(device, [&](Driver &driver) {
+    if (bytes == 0)
+      return;
+    requireNonNull(target, "target");
+    requireNonNull(source, "source");
+    auto handle = static_cast<cuda::Stream>(stream);
+    const cuda::Api &api = driver.getApi();
+    driver.check(start(api, handle), what);
+    driver.check(api.streamSynchronize(handle), what);
+  });
+}
+
 HlaStatus hlaDriverGetVersion(int32_t *version) {
   return guard([&] {
     requireNonNull(version, "version");
@@ -97,33 +114,21 @@ HlaStatus hlaDeviceFree(int32_t device, void *data) {
 HlaStatus hlaMemcpyHostToDevice(int32_t device, void *target,
                                 const void *source, size_t bytes,
                                 void *stream) {
-  return guardOnDevice(device, [&](Driver &driver) {
-    if (bytes == 0)
-      return;
-    requireNonNull(target, "target");
-    requireNonNull(source, "source");
-    auto handle = static_cast<cuda::Stream>(stream);
-    const cuda::Api &api = driver.getApi();
-    driver.check(api.memcpyHtoDAsync(toDevice(target), source, bytes, handle),
-                 "copy to the device");
-    driver.check(api.streamSynchronize(handle), "copy to the device");
-  });
+  return copy(device, target, source, bytes, stream, "copy to the device",
+              [&](const cuda::Api &api, cuda::Stream handle) {
+                return api.memcpyHtoDAsync(toDevice(target), source, bytes,
+                                           handle);
+              });
 }
 
 HlaStatus hlaMemcpyDeviceToHost(int32_t device, void *target,
                                 const void *source, size_t bytes,
                                 void *stream) {
-  return guardOnDevice(device, [&](Driver &driver) {
-    if (bytes == 0)
-      return;
-    requireNonNull(target, "target");
-    requireNonNull(source, "source");
-    auto handle = static_cast<cuda::Stream>(stream);
-    const cuda::Api &api = driver.getApi();
-    driver.check(api.memcpyDtoHAsync(target, toDevice(source), bytes, handle),
-                 "copy from the device");
-    driver.check(api.streamSynchronize(handle), "copy from the device");
-  });
+  return copy(device, target, source, bytes, stream, "copy from the device",
+              [&](const cuda::Api &api, cuda::Stream handle) {
+                return api.memcpyDtoHAsync(target, toDevice(source), bytes,
+                                           handle);
+              });
 }
 
 HlaStatus hlaMemset(int32_t device, void *target, uint8_t value, size_t bytes,

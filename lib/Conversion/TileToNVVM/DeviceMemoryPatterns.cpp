@@ -62,34 +62,44 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
   }
 };
 
-/// Pairs of neighbours of a fragment and where they are: calls `visit(register,
-/// row, col)` with the tile's row and column of the first of two elements,
-/// which are neighbours in a row, or in a column of a transposed fragment.
-void forEachPair(Emitter &e, const FragmentShape &shape,
-                 function_ref<void(int64_t, Value, Value)> visit) {
+/// Every element of a fragment of f32 that a thread has, and its row and column
+/// in a view whose row `firstRow` is the tile's first. Calls `visit(register,
+/// row, col, isInside)`; the last is null where the view holds the whole tile.
+void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
+                    Value tileRow, Value firstRow,
+                    function_ref<void(int64_t, Value, Value, Value)> visit) {
+  FragmentShape shape(tile);
+  const bool transposed = shape.frag.getTransposed();
+  const bool isWhole = view.holds(tile, tileRow);
   ThreadPlace place(e, shape.frag, Shuffle::Store);
-  Value row = e.add(shape.getRow(e, place), e.div(place.lane, 4));
-  Value col = e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
+  Value pieceRow = e.add(shape.getRow(e, place), e.div(place.lane, 4));
+  Value pieceCol =
+      e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
+  // Two neighbours: in a row, or in a column of a transposed fragment.
+  auto visitPair = [&](int64_t i, Value row, Value col) {
+    for (int64_t element : {0, 1}) {
+      Value &neighbour = transposed ? row : col;
+      if (element == 1)
+        neighbour = arith::AddIOp::create(e, neighbour, e.i64(1));
+      visit(i + element, row, col, isWhole ? Value() : view.contains(e, row));
+    }
+  };
   for (int64_t m = 0; m < shape.rowPieces; ++m)
     for (int64_t n = 0; n < shape.colPieces; ++n)
       for (int64_t half = 0; half < 2; ++half) {
-        Value r = e.toI64(e.add(row, 16 * m + 8 * half));
-        Value c = e.toI64(e.add(col, 8 * n));
-        if (shape.frag.getTransposed())
-          std::swap(r, c);
-        visit(shape.getRegister(m, n, 4) + 2 * half, r, c);
+        Value row = e.toI64(e.add(pieceRow, 16 * m + 8 * half));
+        Value col = e.toI64(e.add(pieceCol, 8 * n));
+        if (transposed)
+          std::swap(row, col);
+        visitPair(shape.getRegister(m, n, 4) + 2 * half,
+                  arith::AddIOp::create(e, firstRow, row), col);
       }
 }
 
-/// Two elements of a pair, `f32`: one access, or two where the fragment is
-/// transposed. Calls `access(element, row, col)`.
-void forEachElementOfPair(Emitter &e, bool transposed, Value row, Value col,
-                          function_ref<void(int64_t, Value, Value)> access) {
-  Value one = arith::ConstantOp::create(e, e.getI64IntegerAttr(1));
-  access(0, row, col);
-  Value &second = transposed ? row : col;
-  second = arith::AddIOp::create(e, second, one);
-  access(1, row, col);
+bool isFragmentOfF32(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return tile && tile.getElementType().isF32() &&
+         isa_and_nonnull<FragAttr>(tile.getEncoding());
 }
 
 /// Loads a fragment from device memory.
@@ -100,42 +110,35 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
   matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     RankedTensorType tile = op.getTile().getType();
-    if (!tile.getElementType().isF32() ||
-        !isa_and_nonnull<FragAttr>(tile.getEncoding()))
+    if (!isFragmentOfF32(tile))
       return rewriter.notifyMatchFailure(op, "not a fragment of f32");
     Emitter e(op.getLoc(), rewriter);
-    FragmentShape shape(tile);
     View view(adaptor.getView(), op.getView().getType());
-    bool isInside = view.holds(tile, op.getRow());
-    Value firstRow = e.toI64(adaptor.getRow().front());
-    SmallVector<Value> registers(tile.getNumElements() /
-                                 (32 * shape.frag.getWarps()));
+    SmallVector<Value> registers(FragAttr::getRegisters(tile));
     auto load = [&](Emitter &e, Value row, Value col) -> Value {
       return LLVM::LoadOp::create(e, e.getF32Type(),
                                   view.getAddress(e, row, col),
                                   /*alignment=*/4);
     };
-    forEachPair(e, shape, [&](int64_t i, Value r, Value c) {
-      forEachElementOfPair(
-          e, shape.frag.getTransposed(), arith::AddIOp::create(e, firstRow, r),
-          c, [&](int64_t element, Value row, Value col) {
-            if (isInside) {
-              registers[i + element] = load(e, row, col);
-              return;
-            }
-            auto guarded = scf::IfOp::create(
-                e, view.contains(e, row),
-                [&](OpBuilder &b, Location loc) {
-                  Emitter nested(loc, b);
-                  scf::YieldOp::create(nested, load(nested, row, col));
-                },
-                [&](OpBuilder &b, Location loc) {
-                  Emitter nested(loc, b);
-                  scf::YieldOp::create(nested, nested.f32(0.0));
-                });
-            registers[i + element] = guarded.getResult(0);
-          });
-    });
+    forEachElement(e, tile, view, op.getRow(),
+                   e.toI64(adaptor.getRow().front()),
+                   [&](int64_t i, Value row, Value col, Value isInside) {
+                     if (!isInside) {
+                       registers[i] = load(e, row, col);
+                       return;
+                     }
+                     auto guarded = scf::IfOp::create(
+                         e, isInside,
+                         [&](OpBuilder &b, Location loc) {
+                           Emitter nested(loc, b);
+                           scf::YieldOp::create(nested, load(nested, row, col));
+                         },
+                         [&](OpBuilder &b, Location loc) {
+                           Emitter nested(loc, b);
+                           scf::YieldOp::create(nested, nested.f32(0.0));
+                         });
+                     registers[i] = guarded.getResult(0);
+                   });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
@@ -148,35 +151,27 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
   LogicalResult
   matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    auto tile = dyn_cast<RankedTensorType>(op.getTile().getType());
-    if (!tile || !tile.getElementType().isF32() ||
-        !isa_and_nonnull<FragAttr>(tile.getEncoding()))
+    if (!isFragmentOfF32(op.getTile().getType()))
       return rewriter.notifyMatchFailure(op, "not a fragment of f32");
     Emitter e(op.getLoc(), rewriter);
-    FragmentShape shape(tile);
     View view(adaptor.getView(), op.getView().getType());
-    bool isInside = view.holds(tile, op.getRow());
-    Value firstRow = e.toI64(adaptor.getRow().front());
     ValueRange registers = adaptor.getTile();
     auto store = [&](Emitter &e, Value value, Value row, Value col) {
       LLVM::StoreOp::create(e, value, view.getAddress(e, row, col),
                             /*alignment=*/4);
     };
-    forEachPair(e, shape, [&](int64_t i, Value r, Value c) {
-      forEachElementOfPair(e, shape.frag.getTransposed(),
-                           arith::AddIOp::create(e, firstRow, r), c,
-                           [&](int64_t element, Value row, Value col) {
-                             Value value = registers[i + element];
-                             if (isInside)
-                               return store(e, value, row, col);
-                             scf::IfOp::create(e, view.contains(e, row),
-                                               [&](OpBuilder &b, Location loc) {
-                                                 Emitter nested(loc, b);
-                                                 store(nested, value, row, col);
-                                                 scf::YieldOp::create(nested);
-                                               });
-                           });
-    });
+    forEachElement(e, cast<RankedTensorType>(op.getTile().getType()), view,
+                   op.getRow(), e.toI64(adaptor.getRow().front()),
+                   [&](int64_t i, Value row, Value col, Value isInside) {
+                     if (!isInside)
+                       return store(e, registers[i], row, col);
+                     scf::IfOp::create(e, isInside,
+                                       [&](OpBuilder &b, Location loc) {
+                                         Emitter nested(loc, b);
+                                         store(nested, registers[i], row, col);
+                                         scf::YieldOp::create(nested);
+                                       });
+                   });
     rewriter.eraseOp(op);
     return success();
   }
