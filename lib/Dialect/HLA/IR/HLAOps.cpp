@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Verifiers.h"
 #include "hla/Dialect/HLA/IR/EnumFormat.h"
-#include "hla/Dialect/HLA/IR/HLA.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -20,78 +20,6 @@ using namespace mlir::hla;
 
 #define GET_OP_CLASSES
 #include "hla/Dialect/HLA/IR/HLAOps.cpp.inc"
-
-//===----------------------------------------------------------------------===//
-// Shared verifiers
-//===----------------------------------------------------------------------===//
-
-/// Verifies that `type` is a sequence: of rank 4, its last dimension static and
-/// positive.
-static LogicalResult verifySequence(Operation *op, const Twine &name,
-                                    Type type) {
-  auto shaped = cast<ShapedType>(type);
-  if (shaped.getRank() != 4)
-    return op->emitOpError() << "expected " << name
-                             << " to have rank 4 (batch, token, head and "
-                                "feature), but got "
-                             << type;
-  if (shaped.isDynamicDim(3) || shaped.getDimSize(3) == 0)
-    return op->emitOpError() << "expected " << name
-                             << " to have a static, positive last dimension "
-                                "(kernels are compiled for a head dimension), "
-                                "but got "
-                             << type;
-  return success();
-}
-
-/// Verifies that the leading `rank` dimensions of two types may be equal.
-static LogicalResult verifySameDims(Operation *op, const Twine &name, Type type,
-                                    const Twine &otherName, Type other,
-                                    unsigned rank, StringRef why) {
-  auto shape = cast<ShapedType>(type).getShape().take_front(rank);
-  auto expected = cast<ShapedType>(other).getShape().take_front(rank);
-  if (failed(verifyCompatibleShape(shape, expected)))
-    return op->emitOpError()
-           << "expected " << name << " to have "
-           << (rank == 4 ? "the shape of " : "the batch, token and head of ")
-           << otherName << ", " << other << " (" << why << "), but got "
-           << type;
-  return success();
-}
-
-static LogicalResult verifyDecay(Operation *op, double decay) {
-  if (!(decay > 0.0 && decay <= 1.0))
-    return op->emitOpError() << "expected decay to be in (0, 1] (a prefix is "
-                                "forgotten, never amplified), but got "
-                             << decay;
-  return success();
-}
-
-/// Verifies that `type` may be the states `[B,H] ++ stateShape` of
-/// `elementType` for a sequence of type `sequence`.
-static LogicalResult verifyStates(Operation *op, const Twine &name, Type type,
-                                  ShapedType sequence, HeadLayout layout,
-                                  VectorType state) {
-  auto shaped = cast<ShapedType>(type);
-  SmallVector<int64_t> expected = {
-      sequence.getDimSize(0),
-      sequence.getDimSize(layout == HeadLayout::BTHD ? 2 : 1)};
-  llvm::append_range(expected, state.getShape());
-  if (shaped.getRank() != 4 ||
-      failed(verifyCompatibleShape(shaped.getShape(), expected)) ||
-      !llvm::equal(shaped.getShape().drop_front(2), state.getShape()))
-    return op->emitOpError()
-           << "expected " << name << " to have the shape "
-           << RankedTensorType::get(expected, state.getElementType())
-           << " (one state a head), but got " << type;
-  if (shaped.getElementType() != state.getElementType())
-    return op->emitOpError()
-           << "expected " << name << " to have element type "
-           << state.getElementType()
-           << " (states are f64 where an operand is, else f32), but got "
-           << type;
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Shared interfaces
@@ -136,67 +64,25 @@ reifyFromInits(DestinationStyleOpInterface op, OpBuilder &b,
     return reifyFromInits(*this, b, reifiedReturnShapes);                      \
   }
 
+HLA_STRUCTURED_INTERFACES(LinearOp)
 HLA_STRUCTURED_INTERFACES(SecondOrderOp)
+HLA_STRUCTURED_INTERFACES(AsymmetricOp)
+HLA_STRUCTURED_INTERFACES(ThirdOrderOp)
 HLA_STRUCTURED_INTERFACES(ScanOp)
 HLA_STRUCTURED_INTERFACES(FusedScanOp)
 
 #undef HLA_STRUCTURED_INTERFACES
 
 //===----------------------------------------------------------------------===//
-// SecondOrderOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult SecondOrderOp::verify() {
-  Type query = getQuery().getType(), key = getKey().getType(),
-       value = getValue().getType(), output = getOutput().getType();
-  // second_order-C1
-  if (failed(verifySequence(*this, "query", query)) ||
-      failed(verifySequence(*this, "key", key)) ||
-      failed(verifySequence(*this, "value", value)) ||
-      failed(verifySequence(*this, "output", output)))
-    return failure();
-  // second_order-C2
-  for (auto [name, type] : {std::pair("key", key), std::pair("value", value)})
-    if (getElementTypeOrSelf(type) != getElementTypeOrSelf(query))
-      return emitOpError() << "expected " << name
-                           << " to have the element type of query, "
-                           << getElementTypeOrSelf(query)
-                           << " (a kernel has one input type), but got "
-                           << type;
-  // second_order-C3
-  if (failed(verifySameDims(*this, "key", key, "query", query, 4,
-                            "scores are q·k")))
-    return failure();
-  // second_order-C4
-  if (failed(verifySameDims(*this, "value", value, "query", query, 3,
-                            "every token has one")))
-    return failure();
-  // second_order-C5
-  return verifySameDims(*this, "output", output, "value", value, 4,
-                        "the output is a sum of values");
-}
-
-//===----------------------------------------------------------------------===//
 // ScanOp
 //===----------------------------------------------------------------------===//
 
-void ScanOp::build(OpBuilder &b, OperationState &state, HeadLayout layout,
-                   Value query, Value key, Value value, Value output) {
-  build(b, state, TypeRange(output.getType()), /*exclusive=*/UnitAttr(),
-        /*reverse=*/UnitAttr(), b.getF64FloatAttr(1.0),
-        HeadLayoutAttr::get(b.getContext(), layout), query, key, value,
-        /*carry=*/Value(), ValueRange(output));
-}
-
 VectorType ScanOp::getStateType() {
-  Builder b(getContext());
-  bool isF64 = llvm::any_of(
-      ValueRange{getQuery(), getKey(), getValue(), getOutputs().front()},
-      [](Value v) { return getElementTypeOrSelf(v).isF64(); });
-  return VectorType::get({cast<ShapedType>(getKey().getType()).getDimSize(3),
-                          cast<ShapedType>(getValue().getType()).getDimSize(3)},
-                         isF64 ? cast<Type>(b.getF64Type())
-                               : cast<Type>(b.getF32Type()));
+  return VectorType::get(
+      {cast<ShapedType>(getKey().getType()).getDimSize(3),
+       cast<ShapedType>(getValue().getType()).getDimSize(3)},
+      getStateElementType(
+          {getQuery(), getKey(), getValue(), getOutputs().front()}));
 }
 
 LogicalResult ScanOp::verify() {
@@ -207,36 +93,41 @@ LogicalResult ScanOp::verify() {
                          << getOutputs().size();
   Type query = getQuery().getType(), key = getKey().getType(),
        value = getValue().getType(), output = getOutputs().front().getType();
-  // scan-C1
-  if (failed(verifySequence(*this, "query", query)) ||
-      failed(verifySequence(*this, "key", key)) ||
-      failed(verifySequence(*this, "value", value)) ||
-      failed(verifySequence(*this, "output", output)))
+  // scan-C11
+  if (failed(verifyGroups(*this, getGroups(), 3, "of query, key and value")))
     return failure();
-  // scan-C2
-  if (failed(verifySameDims(*this, "key", key, "query", query, 4,
-                            "scores are q·k")))
+  // scan-C1, and C2 to C4 as far as they are about batches, tokens and heads
+  WalkVerifier walk(*this, getLayout(), getLengths());
+  if (failed(walk.addSequence("query", query, getGroup(0))) ||
+      failed(walk.addSequence("key", key, getGroup(1))) ||
+      failed(walk.addSequence("value", value, getGroup(2))) ||
+      failed(walk.addSequence("output", output)))
     return failure();
-  // scan-C3
-  if (failed(verifySameDims(*this, "value", value, "query", query, 3,
-                            "every token has one")))
-    return failure();
-  // scan-C4
-  if (failed(verifySameDims(*this, "output", output, "value", value, 4,
-                            "the result is a sum of values")))
-    return failure();
-  // scan-C5, scan-C6
-  auto sequence = cast<ShapedType>(query);
-  VectorType state = getStateType();
-  if (getCarry() && failed(verifyStates(*this, "carry", getCarry().getType(),
-                                        sequence, getLayout(), state)))
-    return failure();
-  if (getFinalInit() &&
-      failed(verifyStates(*this, "the final state", getFinalInit().getType(),
-                          sequence, getLayout(), state)))
+  // scan-C2, scan-C4
+  if (failed(verifySameWidth(*this, "key", key, "query", query,
+                             "scores are q·k")) ||
+      failed(verifySameWidth(*this, "output", output, "value", value,
+                             "the result is a sum of values")))
     return failure();
   // scan-C7
-  return verifyDecay(*this, getDecay().convertToDouble());
+  if (failed(verifyDecay(*this, getDecay().convertToDouble(),
+                         static_cast<bool>(getLogDecay()))))
+    return failure();
+  // scan-C9
+  if (getLogDecay() && failed(walk.addLogDecay(getLogDecay().getType())))
+    return failure();
+  // scan-C5, scan-C6
+  VectorType state = getStateType();
+  if (getCarry() &&
+      failed(walk.addStates("carry", getCarry().getType(), state.getShape(),
+                            state.getElementType())))
+    return failure();
+  if (getFinalInit() &&
+      failed(walk.addStates("the final state", getFinalInit().getType(),
+                            state.getShape(), state.getElementType())))
+    return failure();
+  // scan-C10
+  return walk.finish();
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,6 +144,12 @@ OperandRange FusedScanOp::getSequenceOutputs() {
 
 OperandRange FusedScanOp::getFinalOutputs() {
   return getOutputs().take_back(llvm::count(getCarryOut(), true));
+}
+
+VectorType FusedScanOp::getRowType(Type sequence) {
+  auto shaped = cast<ShapedType>(sequence);
+  return VectorType::get({shaped.getRank() == 4 ? shaped.getDimSize(3) : 1},
+                         shaped.getElementType());
 }
 
 LogicalResult FusedScanOp::verify() {
@@ -272,35 +169,35 @@ LogicalResult FusedScanOp::verify() {
     return emitOpError() << "expected at least as many outs as carry_out has "
                             "true entries, "
                          << numFinals << ", but got " << getOutputs().size();
-  if (getInputs().empty())
-    return emitOpError("expected at least one input (its tokens are walked), "
-                       "but got none");
-
-  // fused_scan-C1, fused_scan-C2: any two agree, where one says little too.
-  SmallVector<std::pair<std::string, Type>> sequences;
-  auto verifyAll = [&](StringRef name, OperandRange operands) -> LogicalResult {
-    for (auto [i, operand] : llvm::enumerate(operands)) {
-      Type type = operand.getType();
-      std::string label = (name + Twine(i)).str();
-      if (failed(verifySequence(*this, label, type)))
-        return failure();
-      for (auto &[otherLabel, other] : sequences)
-        if (failed(verifySameDims(*this, label, type, otherLabel, other, 3,
-                                  "one loop walks all")))
-          return failure();
-      sequences.emplace_back(label, type);
-    }
-    return success();
-  };
-  if (failed(verifyAll("input #", getInputs())) ||
-      failed(verifyAll("output #", getSequenceOutputs())))
+  // fused_scan-C9
+  if (getInputs().empty() ||
+      cast<ShapedType>(getInputs().front().getType()).getRank() == 1)
+    return emitOpError("expected the first input to be a sequence or numbers of "
+                       "tokens (these are walked), but got ")
+           << (getInputs().empty() ? StringRef("none")
+                                   : StringRef("numbers of heads"));
+  // fused_scan-C8
+  if (failed(verifyGroups(*this, getGroups(), getInputs().size(),
+                          "one an input")))
     return failure();
 
+  // fused_scan-C1, fused_scan-C2
+  WalkVerifier walk(*this, getLayout(), getLengths());
+  for (auto [i, input] : llvm::enumerate(getInputs()))
+    if (failed(walk.addSequence("input #" + Twine(i), input.getType(),
+                                getGroup(i), /*allowScalars=*/true)))
+      return failure();
+  for (auto [i, output] : llvm::enumerate(getSequenceOutputs())) {
+    if (cast<ShapedType>(output.getType()).getRank() == 1)
+      return emitOpError() << "expected output #" << i
+                           << " to have rank 4 or 3 (a row a token), but got "
+                           << output.getType();
+    if (failed(walk.addSequence("output #" + Twine(i), output.getType(),
+                                /*group=*/1, /*allowScalars=*/true)))
+      return failure();
+  }
+
   // fused_scan-C3
-  auto rowOf = [](Type sequence) {
-    auto shaped = cast<ShapedType>(sequence);
-    return VectorType::get({shaped.getDimSize(3)}, shaped.getElementType());
-  };
   Block &body = getBody().front();
   if (body.getNumArguments() != getInputs().size() + numStates)
     return emitOpError() << "expected the body to have "
@@ -309,9 +206,9 @@ LogicalResult FusedScanOp::verify() {
                             "got "
                          << body.getNumArguments();
   for (auto [argument, input] : llvm::zip(body.getArguments(), getInputs()))
-    if (argument.getType() != rowOf(input.getType()))
+    if (argument.getType() != getRowType(input.getType()))
       return emitOpError() << "expected argument #" << argument.getArgNumber()
-                           << " of the body to be " << rowOf(input.getType())
+                           << " of the body to be " << getRowType(input.getType())
                            << " (a row of its input), but got "
                            << argument.getType();
   auto isState = [](Type type) {
@@ -327,22 +224,21 @@ LogicalResult FusedScanOp::verify() {
                            << argument.getType();
 
   // fused_scan-C5
-  auto sequence = cast<ShapedType>(getInputs().front().getType());
   auto carry = getCarries().begin();
   auto final = getFinalOutputs().begin();
   for (auto [i, argument] : llvm::enumerate(getStateArguments())) {
     auto state = cast<VectorType>(argument.getType());
-    std::string suffix = " of state #" + std::to_string(i);
-    if (getCarryIn()[i] &&
-        failed(verifyStates(*this, "the carry" + suffix, (*carry++).getType(),
-                            sequence, getLayout(), state)))
-      return failure();
-    if (getCarryOut()[i] &&
-        failed(verifyStates(*this, "the final value" + suffix,
-                            (*final++).getType(), sequence, getLayout(),
-                            state)))
+    auto verifyStates = [&](const Twine &what, Value states) {
+      return walk.addStates(what + " of state #" + Twine(i), states.getType(),
+                            state.getShape(), state.getElementType());
+    };
+    if ((getCarryIn()[i] && failed(verifyStates("the carry", *carry++))) ||
+        (getCarryOut()[i] &&
+         failed(verifyStates("the final value", *final++))))
       return failure();
   }
+  if (failed(walk.finish()))
+    return failure();
 
   // fused_scan-C6
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
@@ -351,7 +247,7 @@ LogicalResult FusedScanOp::verify() {
                          << body.getTerminator()->getName();
   SmallVector<Type> expected;
   for (Value output : getSequenceOutputs())
-    expected.push_back(rowOf(output.getType()));
+    expected.push_back(getRowType(output.getType()));
   for (BlockArgument argument : getStateArguments())
     expected.push_back(argument.getType());
   if (yield.getValues().getTypes() != TypeRange(expected))
@@ -393,5 +289,21 @@ LogicalResult StepOp::verify() {
       failed(verifyRow("the row of the result", getRow().getType(), state[1])))
     return failure();
   // step-C2
-  return verifyDecay(*this, getDecay().convertToDouble());
+  return verifyDecay(*this, getDecay().convertToDouble(),
+                     static_cast<bool>(getLogDecay()));
+}
+
+//===----------------------------------------------------------------------===//
+// RowSumOp
+//===----------------------------------------------------------------------===//
+
+// row_sum-C1
+LogicalResult RowSumOp::verify() {
+  auto from = getRow().getType().getElementType(),
+       to = getSum().getType().getElementType();
+  if (to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth())
+    return success();
+  return emitOpError() << "expected a sum that is not narrower than the row, "
+                       << getRow().getType() << ", but got "
+                       << getSum().getType();
 }

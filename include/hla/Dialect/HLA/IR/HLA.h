@@ -24,6 +24,18 @@
 #define GET_ATTRDEF_CLASSES
 #include "hla/Dialect/HLA/IR/HLAAttrs.h.inc"
 
+namespace mlir::hla {
+
+/// A state that an operator carries: its name, and its shape in one head.
+struct OperatorState {
+  ::llvm::StringRef name;
+  int64_t rows, cols;
+};
+
+} // namespace mlir::hla
+
+#include "hla/Dialect/HLA/IR/HLAInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "hla/Dialect/HLA/IR/HLAOps.h.inc"
 

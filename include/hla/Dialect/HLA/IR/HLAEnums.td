@@ -33,7 +33,8 @@ def HLA_HeadLayoutAttr : EnumAttr<HLA_Dialect, HLA_HeadLayoutEnum, "layout"> {
 def HLA_SecondOrderVariantEnum : I32Enum<"SecondOrderVariant",
     "which second-order operator", [
       I32EnumCase<"Masked", 0, "masked">,
-      I32EnumCase<"Prefix", 1, "prefix">]> {
+      I32EnumCase<"Prefix", 1, "prefix">,
+      I32EnumCase<"Paper", 2, "paper">]> {
   let cppNamespace = "::mlir::hla";
 }
 
@@ -43,7 +44,64 @@ def HLA_SecondOrderVariantAttr : EnumAttr<HLA_Dialect,
   let description = [{
     `masked` is `((A Aᵀ) ⊙ L) V`: no pair of tokens later than `t` and no pair in
     the wrong order reaches the output. `prefix` is `q_tᵀ S_t C_t` (equation 3.1
-    of the paper), without the mask's correction.
+    of the paper), without the mask's correction. `paper` is the serial
+    recurrence of the paper's Algorithm 1, which without decay is `masked`.
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def HLA_ThirdOrderVariantEnum : I32Enum<"ThirdOrderVariant",
+    "which third-order operator", [
+      I32EnumCase<"Masked", 0, "masked">,
+      I32EnumCase<"Paper", 1, "paper">]> {
+  let cppNamespace = "::mlir::hla";
+}
+
+def HLA_ThirdOrderVariantAttr : EnumAttr<HLA_Dialect,
+    HLA_ThirdOrderVariantEnum, "third_order_variant"> {
+  let summary = "Which third-order operator";
+  let description = [{
+    `masked` is `(((A Aᵀ) A) ⊙ L) V`. `paper` is the paper's Algorithm 3, which
+    sums over the triples of tokens whose largest index occurs at least twice:
+    another operator (docs/Operators.md).
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def HLA_DecayReadingEnum : I32Enum<"DecayReading",
+    "how a decay acts on the masked second order", [
+      I32EnumCase<"Causal", 0, "causal">,
+      I32EnumCase<"Squared", 1, "squared">]> {
+  let cppNamespace = "::mlir::hla";
+}
+
+def HLA_DecayReadingAttr : EnumAttr<HLA_Dialect, HLA_DecayReadingEnum,
+    "decay_reading"> {
+  let summary = "How a decay acts on the masked second order";
+  let description = [{
+    With a constant γ, `causal` weights the pair `(i ≤ j ≤ t)` by `γ^{t-i}`: both
+    scans are decayed by γ. `squared` weights it by `γ^{2t-i-j}`, which is what
+    masking the decayed product `S_t C_t` gives: the second scan is decayed by
+    γ².
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def HLA_NormalizerEnum : I32Enum<"Normalizer",
+    "what an output is divided by", [
+      I32EnumCase<"None", 0, "none">,
+      I32EnumCase<"Add", 1, "add">,
+      I32EnumCase<"Clamp", 2, "clamp">]> {
+  let cppNamespace = "::mlir::hla";
+}
+
+def HLA_NormalizerAttr : EnumAttr<HLA_Dialect, HLA_NormalizerEnum,
+    "normalizer"> {
+  let summary = "What an output is divided by";
+  let description = [{
+    With `n_t` the same operator applied to `v ≡ 1`: `none` divides by nothing,
+    `add` by `n_t + ε`, `clamp` by `max(n_t, ε)` where `n_t ≥ 0`, else by
+    `min(n_t, -ε)`, which keeps the sign of a normaliser that may be negative.
   }];
   let assemblyFormat = "`<` $value `>`";
 }

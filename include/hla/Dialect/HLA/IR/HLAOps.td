@@ -9,125 +9,43 @@
 #ifndef HLA_DIALECT_HLA_IR_HLAOPS_TD
 #define HLA_DIALECT_HLA_IR_HLAOPS_TD
 
-include "hla/Dialect/HLA/IR/HLAAttrs.td"
-include "mlir/IR/OpBase.td"
+include "hla/Dialect/HLA/IR/HLABase.td"
+include "hla/Dialect/HLA/IR/HLAOperators.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
-include "mlir/Interfaces/DestinationStyleOpInterface.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-def HLA_Float : TypeConstraint<
-    Or<[BF16.predicate, F16.predicate, F32.predicate, F64.predicate]>,
-    "bf16, f16, f32 or f64">;
-
-/// A sequence, `[B,T,H,D]` or `[B,H,T,D]`.
-def HLA_Sequence : TensorOf<[BF16, F16, F32, F64]>;
-/// The states of every head, `[B,H,d,dv]`.
-def HLA_States : TensorOf<[F32, F64]>;
-/// A sequence or states, before or after bufferization.
-def HLA_Shaped : AnyTypeOf<[
-    TensorOf<[BF16, F16, F32, F64]>, StridedMemRefRankOf<[BF16, F16, F32, F64], [4]>]>;
-/// The row of one token: `vector<d x T>`.
-def HLA_Row : VectorOfRankAndType<[1], [BF16, F16, F32, F64]>;
-/// The state of one head: `vector<d x dv x f32>`.
-def HLA_State : VectorOfRankAndType<[2], [F32, F64]>;
-
-class HLA_Op<string mnemonic, list<Trait> traits = []>
-    : Op<HLA_Dialect, mnemonic, traits>;
-
-/// An operation that writes its results to `outs` and knows their shapes.
-class HLA_StructuredOp<string mnemonic, list<Trait> traits = []>
-    : HLA_Op<mnemonic, traits # [
-        DestinationStyleOpInterface,
-        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
-                                  ["reifyResultShapes"]>]>;
-
-//===----------------------------------------------------------------------===//
-// Operators
-//===----------------------------------------------------------------------===//
-
-def HLA_SecondOrderOp : HLA_StructuredOp<"second_order"> {
-  let summary = "Second-order linear attention";
-  let description = [{
-    With `A_ij = q_i · k_j` and `L` lower triangular, the diagonal included:
-
-    ```
-    masked (the default)   o = ((A Aᵀ) ⊙ L) v with A ← A ⊙ L
-                           o_t = Σ_{j≤t} Σ_{i≤j} (q_t·k_i)(q_j·k_i) v_j
-    prefix                 o_t = q_tᵀ S_t C_t,  S_t = Σ_{i≤t} k_i k_iᵀ,  C_t = Σ_{j≤t} q_j v_jᵀ
-    ```
-
-    As scans (`hla.scan`): `u = scan(q,k,k)`, then `o = scan(q,u,v)` masked, and
-    `o = scan(u,q,v)` prefix.
-
-    | operand | layout(bthd) | layout(bhtd) |
-    |---|---|---|
-    | `query`, `key` | `[B,T,H,d]` | `[B,H,T,d]` |
-    | `value`, `output` | `[B,T,H,dv]` | `[B,H,T,dv]` |
-
-    Constraints:
-
-    - (C1) operands have rank 4, and static, positive `d` and `dv`;
-    - (C2) `query`, `key` and `value` have one element type;
-    - (C3) `key` has the shape of `query`;
-    - (C4) `value` has the `B`, `T` and `H` of `query`;
-    - (C5) `output` has the shape of `value`.
-
-    Example:
-
-    ```mlir
-    %o = hla.second_order ins(%q, %k, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x128xbf16>)
-                          outs(%e : tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16>
-    %p = hla.second_order variant(prefix) layout(bhtd)
-                          ins(%q, %k, %v : tensor<2x4x?x64xf32>, tensor<2x4x?x64xf32>, tensor<2x4x?x64xf32>)
-                          outs(%e : tensor<2x4x?x64xf32>) -> tensor<2x4x?x64xf32>
-    ```
-  }];
-  let arguments = (ins
-      DefaultValuedAttr<HLA_SecondOrderVariantAttr, "SecondOrderVariant::Masked">:$variant,
-      DefaultValuedAttr<HLA_HeadLayoutAttr, "HeadLayout::BTHD">:$layout,
-      HLA_Sequence:$query, HLA_Sequence:$key, HLA_Sequence:$value,
-      HLA_Sequence:$output);
-  let results = (outs HLA_Sequence:$result);
-  let assemblyFormat = [{
-    (`variant` `(` custom<Enum>($variant)^ `)`)? (`layout` `(` custom<Enum>($layout)^ `)`)? attr-dict
-    `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
-    `outs` `(` $output `:` type($output) `)` `->` type($result)
-  }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getOutputMutable(); }
-  }];
-  let hasVerifier = 1;
-}
 
 //===----------------------------------------------------------------------===//
 // The primitive
 //===----------------------------------------------------------------------===//
 
-def HLA_ScanOp : HLA_StructuredOp<"scan", [AttrSizedOperandSegments]> {
+def HLA_ScanOp : HLA_StructuredOp<"scan"> {
   let summary = "First-order causal scan with a carried state";
   let description = [{
     For every head, from the first token to the last (`reverse`: from the last to
     the first), with `S` the state before the token:
 
     ```
-    inclusive (the default)   S' = γ S + k_t v_tᵀ      y_t = S'ᵀ q_t
-    exclusive                 y_t = Sᵀ q_t             S' = γ S + k_t v_tᵀ
+    inclusive (the default)   S' = γ_t S + k_t v_tᵀ      y_t = S'ᵀ q_t
+    exclusive                 y_t = Sᵀ q_t               S' = γ_t S + k_t v_tᵀ
     ```
 
     `S` begins as `carry`, zero without one. Two results: `y`, and, where `outs`
-    has a second operand, the state after the last token walked. `γ` is `decay`,
-    in (0, 1]. A sequence with `T = 0` yields the carry as its final state, so
-    that the scan of a concatenation is the scan of its second part carried on
-    from the first.
+    has a second operand, the state after the last token walked. `γ_t` is `decay`,
+    in (0, 1], or `exp(log_decay_t)`, in [0, 1]. A sequence without tokens yields
+    the carry as its final state, so that the scan of a concatenation is the scan
+    of its second part carried on from the first.
+
+    `groups([gq, gk, gv])`: `query` has `H/gq` heads, `key` `H/gk` and `value` `H/gv`,
+    each read by that many heads in a row; 1 without. `lengths`: cumulative
+    lengths of sequences along `T`, as in the operators.
 
     | operand | shape, layout(bthd) |
     |---|---|
     | `query`, `key` | `[B,T,H,d]` |
     | `value`, first of `outs` | `[B,T,H,dv]` |
-    | `carry`, second of `outs` | `[B,H,d,dv]`, `f32` (`f64` where an operand is `f64`) |
+    | `log_decay` | `[B,T,H]` (`[B,H,T]` in layout(bhtd)), or `[H]` |
+    | `lengths` | `[N+1]` |
+    | `carry`, second of `outs` | `[B,H,d,dv]` (`[N,H,d,dv]` with `lengths`), `f32` (`f64` where a sequence is `f64`) |
 
     Element types of `query`, `key`, `value` and the result may differ: a scan
     takes what another has produced.
@@ -135,14 +53,18 @@ def HLA_ScanOp : HLA_StructuredOp<"scan", [AttrSizedOperandSegments]> {
     Constraints:
 
     - (C1) sequences have rank 4, and static, positive `d` and `dv`;
-    - (C2) `key` has the shape of `query`;
-    - (C3) `value` has the `B`, `T` and `H` of `query`;
-    - (C4) the first of `outs` has the shape of `value`;
-    - (C5) `carry` and the final state are `[B,H,d,dv]`;
-    - (C6) `carry` and the final state have element type `f64` where an operand
+    - (C2) `key` has the `B`, `T` and `d` of `query`, and, times its group, its heads;
+    - (C3) `value` has the `B`, `T` and, times its group, the heads of `query`;
+    - (C4) the first of `outs` has the `B` and `T` of `query`, `H` heads, and the `dv`
+      of `value`;
+    - (C5) `carry` and the final state are `[B,H,d,dv]`, or `[N,H,d,dv]`;
+    - (C6) `carry` and the final state have element type `f64` where a sequence
       has it, else `f32`;
-    - (C7) `decay` is in (0, 1];
-    - (C8) `outs` has one or two operands.
+    - (C7) `decay` is in (0, 1], and 1 where `log_decay` is given;
+    - (C8) `outs` has one or two operands;
+    - (C9) `log_decay` has the shape above;
+    - (C10) with `lengths`, `B` is 1 and static;
+    - (C11) `groups` are three positive numbers.
 
     Example:
 
@@ -156,29 +78,31 @@ def HLA_ScanOp : HLA_StructuredOp<"scan", [AttrSizedOperandSegments]> {
       UnitAttr:$exclusive, UnitAttr:$reverse,
       DefaultValuedAttr<F64Attr, "1.0">:$decay,
       DefaultValuedAttr<HLA_HeadLayoutAttr, "HeadLayout::BTHD">:$layout,
+      OptionalAttr<DenseI64ArrayAttr>:$groups,
       HLA_Sequence:$query, HLA_Sequence:$key, HLA_Sequence:$value,
+      Optional<HLA_LogDecay>:$log_decay, Optional<HLA_Lengths>:$lengths,
       Optional<HLA_States>:$carry,
       Variadic<HLA_Sequence>:$outputs);
   let results = (outs Variadic<HLA_Sequence>:$results);
   let assemblyFormat = [{
     (`exclusive` $exclusive^)? (`reverse` $reverse^)?
-    (`decay` `(` $decay^ `)`)? (`layout` `(` custom<Enum>($layout)^ `)`)? attr-dict
+    (`decay` `(` $decay^ `)`)? (`layout` `(` custom<Enum>($layout)^ `)`)?
+    (`groups` `(` $groups^ `)`)? attr-dict
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
+    (`log_decay` `(` $log_decay^ `:` type($log_decay) `)`)?
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`carry` `(` $carry^ `:` type($carry) `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` `->` type($results)
   }];
-  let builders = [
-    OpBuilder<(ins "HeadLayout":$layout, "Value":$query, "Value":$key,
-                   "Value":$value, "Value":$output)>
-  ];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+  let extraClassDeclaration = structuredDeclaration # [{
     /// Where the final state goes, or null.
     Value getFinalInit() { return getOutputs().size() > 1 ? getOutputs()[1] : Value(); }
     /// The final state, or null.
     Value getFinal() { return getResults().size() > 1 ? getResults()[1] : Value(); }
     /// The state of one head: `vector<d x dv x f32>`, or f64.
     VectorType getStateType();
+    /// The number of heads that read one of sequence `i`: 0 query, 1 key, 2 value.
+    int64_t getGroup(unsigned i) { return getGroups() ? (*getGroups())[i] : 1; }
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -189,7 +113,7 @@ def HLA_ScanOp : HLA_StructuredOp<"scan", [AttrSizedOperandSegments]> {
 //===----------------------------------------------------------------------===//
 
 def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
-    AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
+    IsolatedFromAbove, SingleBlock]> {
   let summary = "Scans that walk the same tokens in one loop";
   let description = [{
     A loop over the tokens of every head, with the states of several scans
@@ -200,28 +124,42 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     A body is what a decode kernel executes once, and what
     `convert-hla-to-tile` executes on `chunk` tokens at a time.
 
-    - `inputs`: sequences, `[B,T,H,D]` in the layout given;
+    - `inputs`: sequences, `[B,T,H,D]` in the layout given, whose rows are
+      `vector<DxT>`; numbers of tokens, `[B,T,H]` (`[B,H,T]`), or of heads, `[H]`,
+      the same for all tokens, whose rows are `vector<1xT>`;
+    - `lengths`: cumulative lengths of sequences along `T`, as in `hla.scan`;
     - `carries`: initial states, `[B,H,d,dv]`, one for every true entry of
       `carry_in`, in order; a state without one begins as zero;
-    - `outputs`: destinations: first the sequences that the body yields, then
-      final states, one for every true entry of `carry_out`, in order.
+    - `outputs`: destinations: first the sequences, or numbers of tokens, that
+      the body yields, then final states, one for every true entry of
+      `carry_out`, in order.
 
     `carry_in` and `carry_out` have one entry a state. `reverse` walks from the
-    last token to the first. Operands are tensors, or memrefs after
-    bufferization. `schedule` says how the loop is executed; it has no meaning
-    for the values.
+    last token to the first. `groups` has one number for every input: its head
+    is read by so many heads of the loop in a row; all are 1 without it. Operands
+    are tensors, or memrefs after bufferization. `schedule` says how the loop is
+    executed; it has no meaning for the values. A loop may have no state: then
+    its body maps rows to rows.
+
+    The body consists of `hla.step`, `hla.row_sum`, `vector.broadcast` of a
+    `vector<1xT>`, and elementwise `arith` and `math` operations on rows, with
+    splat constants.
 
     Constraints:
 
-    - (C1) sequences have rank 4, and a static, positive last dimension;
-    - (C2) all sequences have the same `B`, `T` and `H`;
+    - (C1) sequences have rank 4, and a static, positive last dimension; other
+      inputs and outputs have rank 3, and inputs also rank 1;
+    - (C2) all have the same `B`, `T` and, times their group, heads; with
+      `lengths`, `B` is 1;
     - (C3) the body's arguments are the inputs' rows, then the states;
     - (C4) `carry_in` and `carry_out` have one entry a state, and as many true
       ones as there are `carries` and final states;
-    - (C5) a carry and a final state are `[B,H]` followed by its state's shape,
-      of its element type;
+    - (C5) a carry and a final state are `[B,H]` (`[N,H]` with `lengths`) followed
+      by its state's shape, of its element type;
     - (C6) the body yields the outputs' rows, then the states;
-    - (C7) there are as many results as tensor `outputs`, of the same types.
+    - (C7) there are as many results as tensor `outputs`, of the same types;
+    - (C8) `groups` has one positive number for every input;
+    - (C9) the first input has rank 3 or 4: its tokens are walked.
 
     Example: the masked second order.
 
@@ -238,29 +176,34 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
   let arguments = (ins
       UnitAttr:$reverse,
       DefaultValuedAttr<HLA_HeadLayoutAttr, "HeadLayout::BTHD">:$layout,
+      OptionalAttr<DenseI64ArrayAttr>:$groups,
       DenseBoolArrayAttr:$carry_in, DenseBoolArrayAttr:$carry_out,
       OptionalAttr<HLA_ScheduleAttr>:$schedule,
-      Variadic<HLA_Shaped>:$inputs, Variadic<HLA_Shaped>:$carries,
-      Variadic<HLA_Shaped>:$outputs);
+      Variadic<HLA_Shaped>:$inputs, Optional<HLA_ShapedLengths>:$lengths,
+      Variadic<HLA_Shaped>:$carries, Variadic<HLA_Shaped>:$outputs);
   let results = (outs Variadic<HLA_Sequence>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     (`reverse` $reverse^)? (`layout` `(` custom<Enum>($layout)^ `)`)?
-    (`schedule` `(` $schedule^ `)`)?
+    (`groups` `(` $groups^ `)`)? (`schedule` `(` $schedule^ `)`)?
     `ins` `(` $inputs `:` type($inputs) `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`carries` `(` $carries^ `:` type($carries) `)`)?
     (`outs` `(` $outputs^ `:` type($outputs) `)`)?
     `carry_in` $carry_in `carry_out` $carry_out
     attr-dict-with-keyword $body (`->` type($results)^)?
   }];
-  let extraClassDeclaration = [{
-    MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+  let extraClassDeclaration = structuredDeclaration # [{
     unsigned getNumStates() { return getCarryIn().size(); }
     /// The body's arguments that are states.
     Block::BlockArgListType getStateArguments();
     /// The outputs that are sequences, and those that are final states.
     OperandRange getSequenceOutputs();
     OperandRange getFinalOutputs();
+    /// The number of heads of the loop that read one of input `i`.
+    int64_t getGroup(unsigned i) { return getGroups() ? (*getGroups())[i] : 1; }
+    /// The row that a body has of an input or output of a type.
+    static VectorType getRowType(Type sequence);
     /// The dimension of a sequence that `B`, `T`, `H` are.
     static unsigned getBatchDim() { return 0; }
     unsigned getTokenDim() { return getLayout() == HeadLayout::BTHD ? 1 : 2; }
@@ -275,34 +218,56 @@ def HLA_StepOp : HLA_Op<"step", [
     AllTypesMatch<["state", "next"]>]> {
   let summary = "One token of a scan";
   let description = [{
-    With `S` the state before the token and `γ` the `decay`:
+    With `S` the state before the token and `γ` the `decay`, or `exp(log_decay)`:
 
     ```
     S' = γ S + k vᵀ        y = S'ᵀ q (inclusive) or Sᵀ q (exclusive)
     ```
 
+    Steps that differ in their query alone may read one state; the `next` of all
+    but one has no use then.
+
     Constraints:
 
     - (C1) `query` and `key` have `d` elements, `value` and the row of the result
       `dv`, for a state of `d×dv`;
-    - (C2) `decay` is in (0, 1].
+    - (C2) `decay` is in (0, 1], and 1 where `log_decay` is given.
 
     Example:
 
     ```mlir
     %S1, %u = hla.step exclusive decay(0.5) ins(%q, %k, %v : vector<64xbf16>, vector<64xbf16>, vector<32xbf16>)
                        state(%S : vector<64x32xf32>) -> vector<32xf32>
+    %S2, %y = hla.step ins(%q, %k, %v : vector<64xbf16>, vector<64xbf16>, vector<32xbf16>) log_decay(%g : vector<1xf32>)
+                       state(%S : vector<64x32xf32>) -> vector<32xf32>
     ```
   }];
   let arguments = (ins
       UnitAttr:$exclusive, DefaultValuedAttr<F64Attr, "1.0">:$decay,
-      HLA_Row:$query, HLA_Row:$key, HLA_Row:$value, HLA_State:$state);
+      HLA_Row:$query, HLA_Row:$key, HLA_Row:$value,
+      Optional<HLA_Scalar>:$log_decay, HLA_State:$state);
   let results = (outs HLA_State:$next, HLA_Row:$row);
   let assemblyFormat = [{
     (`exclusive` $exclusive^)? (`decay` `(` $decay^ `)`)? attr-dict
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
+    (`log_decay` `(` $log_decay^ `:` type($log_decay) `)`)?
     `state` `(` $state `:` type($state) `)` `->` type($row)
   }];
+  let hasVerifier = 1;
+}
+
+def HLA_RowSumOp : HLA_Op<"row_sum", [Pure, ParentOneOf<["FusedScanOp"]>]> {
+  let summary = "The sum of a row";
+  let description = [{
+    `y = Σ_i x_i`, summed in the element type of the result.
+
+    Constraints: (C1) the result is not narrower than the row.
+
+    Example: `%s = hla.row_sum %x : vector<64xf32> -> vector<1xf32>`
+  }];
+  let arguments = (ins HLA_Row:$row);
+  let results = (outs HLA_Scalar:$sum);
+  let assemblyFormat = "$row attr-dict `:` type($row) `->` type($sum)";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,164 @@
+//===- Verifiers.cpp - constraints that hla operations share ----*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verifiers.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+
+LogicalResult WalkVerifier::unify(Extent extent, int64_t size,
+                                  const Twine &name, Type type) {
+  if (ShapedType::isDynamic(size))
+    return success();
+  Known &other = known[extent];
+  if (ShapedType::isDynamic(other.size)) {
+    other = {size, name.str(), type};
+    return success();
+  }
+  if (other.size == size)
+    return success();
+  static constexpr StringLiteral kNames[] = {"batches", "tokens", "heads",
+                                             "sequences"};
+  return op->emitOpError() << "expected " << name << " to be of " << other.size
+                           << " " << kNames[extent] << ", as " << other.name
+                           << " is, " << other.type
+                           << " (one loop walks all), but got " << type;
+}
+
+LogicalResult WalkVerifier::addSequence(const Twine &name, Type type,
+                                        int64_t group, bool allowScalars) {
+  auto shaped = cast<ShapedType>(type);
+  const int64_t rank = shaped.getRank();
+  if (rank != 4 && !(allowScalars && (rank == 3 || rank == 1)))
+    return op->emitOpError() << "expected " << name
+                             << " to have rank 4 (batch, token, head and "
+                                "feature"
+                             << (allowScalars ? ", or 3 or 1 for numbers of "
+                                                "tokens or heads"
+                                              : "")
+                             << "), but got " << type;
+  if (rank == 4 && (shaped.isDynamicDim(3) || shaped.getDimSize(3) == 0))
+    return op->emitOpError() << "expected " << name
+                             << " to have a static, positive last dimension "
+                                "(kernels are compiled for a head dimension), "
+                                "but got "
+                             << type;
+  auto heads = [&](int64_t size) {
+    return ShapedType::isDynamic(size) ? size : size * group;
+  };
+  if (rank == 1)
+    return unify(Head, heads(shaped.getDimSize(0)), name, type);
+  const int64_t token = layout == HeadLayout::BTHD ? 1 : 2;
+  if (failed(unify(Batch, shaped.getDimSize(0), name, type)) ||
+      failed(unify(Token, shaped.getDimSize(token), name, type)) ||
+      failed(unify(Head, heads(shaped.getDimSize(3 - token)), name, type)))
+    return failure();
+  return success();
+}
+
+LogicalResult WalkVerifier::addLogDecay(Type type) {
+  auto shaped = cast<ShapedType>(type);
+  if (shaped.getRank() != 3 && shaped.getRank() != 1)
+    return op->emitOpError()
+           << "expected log_decay to have rank 3 (batch, token and head) or 1 "
+              "(head), but got "
+           << type;
+  return addSequence("log_decay", type, /*group=*/1, /*allowScalars=*/true);
+}
+
+LogicalResult WalkVerifier::addStates(const Twine &name, Type type,
+                                      ArrayRef<int64_t> shape,
+                                      Type elementType) {
+  auto shaped = cast<ShapedType>(type);
+  if (shaped.getRank() != 4 || shaped.getShape().drop_front(2) != shape)
+    return op->emitOpError()
+           << "expected " << name << " to have the shape "
+           << (lengths ? "[N,H," : "[B,H,") << shape[0] << "," << shape[1]
+           << "] (one state a " << (lengths ? "sequence" : "batch")
+           << " and head), but got " << type;
+  if (shaped.getElementType() != elementType)
+    return op->emitOpError()
+           << "expected " << name << " to have element type " << elementType
+           << " (states are f64 where a sequence is, else f32), but got "
+           << type;
+  if (failed(unify(lengths ? Sequences : Batch, shaped.getDimSize(0), name,
+                   type)) ||
+      failed(unify(Head, shaped.getDimSize(1), name, type)))
+    return failure();
+  return success();
+}
+
+LogicalResult WalkVerifier::finish() {
+  if (!lengths)
+    return success();
+  if (known[Batch].size != 1)
+    return op->emitOpError()
+           << "expected sequences to have a static batch of 1 (lengths cut the "
+              "tokens of one batch), but got "
+           << (known[Batch].type ? known[Batch].type : lengths.getType());
+  auto type = cast<ShapedType>(lengths.getType());
+  if (type.isDynamicDim(0))
+    return success();
+  if (type.getDimSize(0) == 0)
+    return op->emitOpError() << "expected lengths to have at least one element "
+                                "(where the first sequence begins), but got "
+                             << type;
+  return unify(Sequences, type.getDimSize(0) - 1, "lengths", type);
+}
+
+LogicalResult hla::verifySameWidth(Operation *op, StringRef name, Type type,
+                                   StringRef otherName, Type other,
+                                   StringRef why) {
+  int64_t size = cast<ShapedType>(type).getDimSize(3);
+  int64_t expected = cast<ShapedType>(other).getDimSize(3);
+  if (size == expected)
+    return success();
+  return op->emitOpError() << "expected " << name << " to have a last dimension "
+                           << "of " << expected << ", as " << otherName
+                           << " has, " << other << " (" << why << "), but got "
+                           << type;
+}
+
+LogicalResult hla::verifyDecay(Operation *op, double decay, bool hasLogDecay) {
+  if (!(decay > 0.0 && decay <= 1.0))
+    return op->emitOpError() << "expected decay to be in (0, 1] (a prefix is "
+                                "forgotten, never amplified), but got "
+                             << decay;
+  if (hasLogDecay && decay != 1.0)
+    return op->emitOpError() << "expected decay to be 1 where log_decay is "
+                                "given (one of them decays), but got "
+                             << decay;
+  return success();
+}
+
+LogicalResult hla::verifyGroups(Operation *op,
+                                std::optional<ArrayRef<int64_t>> groups,
+                                size_t count, StringRef what) {
+  if (!groups)
+    return success();
+  if (groups->size() != count)
+    return op->emitOpError() << "expected groups to have " << count
+                             << " numbers (" << what << "), but got "
+                             << groups->size();
+  for (int64_t group : *groups)
+    if (group < 1)
+      return op->emitOpError() << "expected groups to be positive (so many "
+                                  "heads read one), but got "
+                               << group;
+  return success();
+}
+
+FloatType hla::getStateElementType(ValueRange sequences) {
+  Builder b(sequences.front().getContext());
+  bool isF64 = llvm::any_of(sequences, [](Value sequence) {
+    return getElementTypeOrSelf(sequence).isF64();
+  });
+  return isF64 ? cast<FloatType>(b.getF64Type()) : cast<FloatType>(b.getF32Type());
+}
