@@ -22,6 +22,8 @@ void hla::buildHLAToTilePipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createHLAFuseScans({options.target}));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addPass(createHLAAssignSchedule({options.target}));
   pm.addPass(createHLABufferize());
   pm.addPass(createConvertHLAToTile());

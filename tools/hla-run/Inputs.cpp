@@ -198,9 +198,9 @@ llvm::SmallVector<bool> hla_run::getQueriesAndKeys(mlir::func::FuncOp function,
       result[argument.getArgNumber()] = true;
   };
   function.walk([&](mlir::Operation *op) {
-    if (auto secondOrder = llvm::dyn_cast<mlir::hla::SecondOrderOp>(op)) {
-      mark(secondOrder.getQuery());
-      mark(secondOrder.getKey());
+    if (auto operatorOp = llvm::dyn_cast<mlir::hla::Operator>(op)) {
+      mark(operatorOp.getQuery());
+      mark(operatorOp.getKey());
     } else if (auto scan = llvm::dyn_cast<mlir::hla::ScanOp>(op)) {
       mark(scan.getQuery());
       mark(scan.getKey());

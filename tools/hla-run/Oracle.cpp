@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Oracle.h"
+#include "Recurrences.h"
 #include "hla/Dialect/HLA/IR/HLA.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <atomic>
@@ -20,52 +21,41 @@ using mlir::hla::HeadLayout;
 
 namespace {
 
-using Row = double *;
-using ConstRow = const double *;
-
-/// The rows of a sequence, [B,T,H,D] or [B,H,T,D].
+/// The rows of a sequence, [B,T,H,D] or [B,H,T,D], or of one number a token,
+/// [B,T,H] or [B,H,T].
 template <typename TensorT> struct Sequence {
-  Sequence(TensorT &tensor, HeadLayout layout)
-      : tensor(tensor), bthd(layout == HeadLayout::BTHD) {}
+  Sequence(TensorT &tensor, HeadLayout layout, int64_t group = 1)
+      : tensor(tensor), bthd(layout == HeadLayout::BTHD), group(group) {}
 
+  int64_t batches() const { return tensor.shape[0]; }
   int64_t tokens() const { return tensor.shape[bthd ? 1 : 2]; }
   int64_t heads() const { return tensor.shape[bthd ? 2 : 1]; }
-  int64_t width() const { return tensor.shape[3]; }
-  auto row(int64_t batch, int64_t token, int64_t head) const {
-    int64_t outer = bthd ? token : head, inner = bthd ? head : token;
-    int64_t index = (batch * tensor.shape[1] + outer) * tensor.shape[2] + inner;
-    return tensor.values.data() + index * width();
+  int64_t width() const {
+    return tensor.shape.size() == 4 ? tensor.shape[3] : 1;
+  }
+  int64_t index(int64_t batch, int64_t token, int64_t head) const {
+    int64_t own = head / group;
+    int64_t outer = bthd ? token : own, inner = bthd ? own : token;
+    return ((batch * tensor.shape[1] + outer) * tensor.shape[2] + inner) *
+           width();
+  }
+  ConstRow row(int64_t batch, int64_t token, int64_t head) const {
+    return tensor.values.data() + index(batch, token, head);
+  }
+  void write(int64_t batch, int64_t token, int64_t head,
+             ArrayRef<double> values) const {
+    int64_t first = index(batch, token, head);
+    llvm::copy(values, tensor.values.begin() + first);
+    if (!tensor.isUnspecified.empty())
+      std::fill_n(tensor.isUnspecified.begin() + first, width(), false);
   }
 
   TensorT &tensor;
   bool bthd;
+  int64_t group;
 };
 using Input = Sequence<const Tensor>;
 using Output = Sequence<Tensor>;
-
-/// A d×dv matrix.
-struct Matrix {
-  Matrix(int64_t rows, int64_t cols)
-      : rows(rows), cols(cols), values(rows * cols, 0.0) {}
-
-  Row operator[](int64_t i) { return values.data() + i * cols; }
-
-  /// M ← γ M + x yᵀ.
-  void addOuter(double decay, ConstRow x, ConstRow y) {
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < cols; ++j)
-        (*this)[i][j] = decay * (*this)[i][j] + x[i] * y[j];
-  }
-  /// y ← y + s Mᵀ x.
-  void multiply(double scale, ConstRow x, Row y) {
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < cols; ++j)
-        y[j] += scale * x[i] * (*this)[i][j];
-  }
-
-  int64_t rows, cols;
-  std::vector<double> values;
-};
 
 /// body(batch, head) for all heads, spread over the machine's threads.
 void forEachHead(int64_t batches, int64_t heads,
@@ -86,58 +76,129 @@ void forEachHead(int64_t batches, int64_t heads,
     thread.join();
 }
 
-/// The paper's second order: with the statistics
-///
-///   S_t = S_{t-1} + k kᵀ,  C_t = C_{t-1} + q vᵀ,  G_t = G_{t-1} + k (kᵀ
-///   C_{t-1}),
-///
-/// o = qᵀ (S C − G) masked, and o = qᵀ S C without the mask's correction.
-void evaluateSecondOrder(const Input &q, const Input &k, const Input &v,
-                         bool isMasked, const Output &o) {
-  int64_t d = q.width(), dv = v.width();
-  forEachHead(q.tensor.shape[0], q.heads(), [&](int64_t b, int64_t h) {
-    Matrix s(d, d), c(d, dv), g(d, dv);
-    std::vector<double> before(dv), scores(d);
-    for (int64_t t = 0; t < q.tokens(); ++t) {
-      ConstRow query = q.row(b, t, h), key = k.row(b, t, h);
-      std::fill(before.begin(), before.end(), 0.0);
-      c.multiply(1.0, key, before.data());
-      if (isMasked)
-        g.addOuter(1.0, key, before.data());
-      s.addOuter(1.0, key, key);
-      c.addOuter(1.0, query, v.row(b, t, h));
-      std::fill(scores.begin(), scores.end(), 0.0);
-      s.multiply(1.0, query, scores.data());
-      Row out = o.row(b, t, h);
-      std::fill(out, out + dv, 0.0);
-      c.multiply(1.0, scores.data(), out);
-      g.multiply(-1.0, query, out);
-    }
-  });
+/// The decay of a token: a constant, or what a log-decay says of it or its head.
+struct Decays {
+  double get(int64_t batch, int64_t token, int64_t head) const {
+    if (!logDecay)
+      return constant;
+    if (logDecay->shape.size() == 1)
+      return std::exp(logDecay->values[head]);
+    return std::exp(*Input(*logDecay, layout).row(batch, token, head));
+  }
+
+  double constant;
+  const Tensor *logDecay;
+  HeadLayout layout;
+};
+
+/// The tokens that each state walks: all of a batch, or of a sequence in it.
+struct Walk {
+  struct Range {
+    int64_t batch, begin, end;
+  };
+
+  Walk(const Output &output, const Tensor *lengths, bool isReverse)
+      : isReverse(isReverse) {
+    if (!lengths)
+      for (int64_t b = 0; b < output.batches(); ++b)
+        ranges.push_back({b, 0, output.tokens()});
+    else
+      for (size_t n = 0; n + 1 < lengths->values.size(); ++n)
+        ranges.push_back({0, static_cast<int64_t>(lengths->values[n]),
+                          static_cast<int64_t>(lengths->values[n + 1])});
+  }
+  /// visit(token), in order.
+  template <typename VisitT> void forEachToken(size_t n, VisitT visit) const {
+    const Range &range = ranges[n];
+    for (int64_t i = range.begin; i < range.end; ++i)
+      visit(isReverse ? range.begin + range.end - 1 - i : i);
+  }
+
+  llvm::SmallVector<Range> ranges;
+  bool isReverse;
+};
+
+/// Copies the state of a head from or to the states of all.
+void loadState(const Tensor &states, int64_t head, Matrix &state) {
+  std::copy_n(states.values.begin() + head * state.values.size(),
+              state.values.size(), state.values.begin());
+}
+void storeState(const Matrix &state, int64_t head, Tensor &states) {
+  llvm::copy(state.values, states.values.begin() + head * state.values.size());
 }
 
 void evaluateScan(mlir::hla::ScanOp op, const Input &q, const Input &k,
-                  const Input &v, const Tensor *carry, const Output &y,
-                  Tensor *final) {
-  int64_t d = q.width(), dv = v.width(), size = d * dv;
-  double decay = op.getDecay().convertToDouble();
-  forEachHead(q.tensor.shape[0], q.heads(), [&](int64_t b, int64_t h) {
-    Matrix state(d, dv);
-    int64_t head = (b * q.heads() + h) * size;
+                  const Input &v, const Decays &decays, const Walk &walk,
+                  const Tensor *carry, const Output &y, Tensor *final) {
+  forEachHead(walk.ranges.size(), y.heads(), [&](int64_t n, int64_t h) {
+    Matrix state(k.width(), v.width());
+    int64_t head = n * y.heads() + h, b = walk.ranges[n].batch;
     if (carry)
-      std::copy_n(carry->values.begin() + head, size, state.values.begin());
-    for (int64_t i = 0; i < q.tokens(); ++i) {
-      int64_t t = op.getReverse() ? q.tokens() - 1 - i : i;
-      Row row = y.row(b, t, h);
-      std::fill(row, row + dv, 0.0);
+      loadState(*carry, head, state);
+    walk.forEachToken(n, [&](int64_t t) {
+      std::vector<double> row;
       if (op.getExclusive())
-        state.multiply(1.0, q.row(b, t, h), row);
-      state.addOuter(decay, k.row(b, t, h), v.row(b, t, h));
+        row = state.times(q.row(b, t, h));
+      state.addOuter(decays.get(b, t, h), k.row(b, t, h), v.row(b, t, h));
       if (!op.getExclusive())
-        state.multiply(1.0, q.row(b, t, h), row);
-    }
+        row = state.times(q.row(b, t, h));
+      y.write(b, t, h, row);
+    });
     if (final)
-      std::copy_n(state.values.begin(), size, final->values.begin() + head);
+      storeState(state, head, *final);
+  });
+}
+
+/// What an output is divided by, for the normaliser's own value `n`.
+double getDivisor(mlir::hla::Normalizer kind, double epsilon, double n) {
+  if (kind == mlir::hla::Normalizer::Add)
+    return n + epsilon;
+  return n >= 0.0 ? std::max(n, epsilon) : std::min(n, -epsilon);
+}
+
+void evaluateOperator(mlir::hla::Operator op, const Input &q, const Input &k,
+                      const Input &v, const Decays &decays, const Walk &walk,
+                      ArrayRef<const Tensor *> carries, const Output &o,
+                      ArrayRef<Tensor *> finals) {
+  const double scale = std::pow(op.getScale().convertToDouble(), op.getOrder());
+  const double epsilon = op.getEpsilon().convertToDouble();
+  const bool isNormalized = op.getNormalizer() != mlir::hla::Normalizer::None;
+  const bool keepsStates = !carries.empty() || !finals.empty();
+  const SmallVector<mlir::hla::OperatorState> operatorStates = op.getStates();
+  forEachHead(walk.ranges.size(), o.heads(), [&](int64_t n, int64_t h) {
+    int64_t head = n * o.heads() + h, b = walk.ranges[n].batch;
+    auto values = Recurrence::create(op, k.width(), v.width(), keepsStates);
+    auto ones = Recurrence::create(op, k.width(), 1, keepsStates);
+    // Those of the normaliser's states that do not depend on values are the
+    // operator's; the others come after all of these.
+    auto forEachState = [&](auto visit) {
+      size_t next = values->states.size();
+      for (size_t i = 0; i < values->states.size(); ++i) {
+        visit(values->states[i], i);
+        if (isNormalized)
+          visit(ones->states[i],
+                operatorStates[i].dependsOnValue ? next++ : i);
+      }
+    };
+    if (!carries.empty())
+      forEachState([&](Matrix &state, size_t i) {
+        loadState(*carries[i], head, state);
+      });
+    walk.forEachToken(n, [&](int64_t t) {
+      ConstRow qt = q.row(b, t, h), kt = k.row(b, t, h);
+      double decay = decays.get(b, t, h), divisor = 1.0, one = 1.0;
+      std::vector<double> row = values->step(decay, qt, kt, v.row(b, t, h));
+      if (isNormalized)
+        divisor = getDivisor(op.getNormalizer(), epsilon,
+                             scale * ones->step(decay, qt, kt, &one)[0]);
+      for (double &value : row)
+        value *= scale / divisor;
+      o.write(b, t, h, row);
+    });
+    if (!finals.empty())
+      forEachState([&](Matrix &state, size_t i) {
+        storeState(state, head, *finals[i]);
+      });
   });
 }
 
@@ -151,8 +212,14 @@ private:
   llvm::Error evaluate(Operation &op);
   const Tensor *lookup(Value value) const { return values.lookup(value); }
   Tensor &define(Value value, ArrayRef<int64_t> shape);
-  void secondOrder(mlir::hla::SecondOrderOp op);
-  void scan(mlir::hla::ScanOp op);
+  /// Defines the results of an operation whose destinations are `outputs`.
+  /// Tokens that are of no sequence stay as they were, or are not specified.
+  SmallVector<Tensor *> defineResults(Operation *op, OperandRange outputs,
+                                      HeadLayout layout, const Input &value,
+                                      int64_t heads, int64_t numStates,
+                                      bool hasGaps);
+  void evaluate(mlir::hla::Operator op);
+  void evaluate(mlir::hla::ScanOp op);
 
   llvm::DenseMap<Value, const Tensor *> values;
   std::vector<std::unique_ptr<Tensor>> storage;
@@ -172,27 +239,67 @@ Tensor &Evaluator::define(Value value, ArrayRef<int64_t> shape) {
   return *storage.back();
 }
 
-void Evaluator::secondOrder(mlir::hla::SecondOrderOp op) {
-  HeadLayout layout = op.getLayout();
-  const Tensor &v = *lookup(op.getValue());
-  Tensor &o = define(op.getResult(), v.shape);
-  evaluateSecondOrder(Input(*lookup(op.getQuery()), layout),
-                      Input(*lookup(op.getKey()), layout), Input(v, layout),
-                      op.getVariant() == mlir::hla::SecondOrderVariant::Masked,
-                      Output(o, layout));
+SmallVector<Tensor *>
+Evaluator::defineResults(Operation *op, OperandRange outputs, HeadLayout layout,
+                         const Input &value, int64_t heads, int64_t numStates,
+                         bool hasGaps) {
+  SmallVector<Tensor *> results;
+  for (auto [result, output] : llvm::zip(op->getResults(), outputs)) {
+    SmallVector<int64_t> shape;
+    if (results.empty()) {
+      shape.assign(value.tensor.shape.begin(), value.tensor.shape.end());
+      shape[layout == HeadLayout::BTHD ? 2 : 1] = heads;
+    } else {
+      auto type = cast<RankedTensorType>(result.getType());
+      shape = {numStates, heads, type.getDimSize(2), type.getDimSize(3)};
+    }
+    Tensor *tensor = &define(result, shape);
+    if (const Tensor *before = lookup(output))
+      tensor->values = before->values;
+    else if (hasGaps && results.empty())
+      tensor->isUnspecified.assign(tensor->values.size(), true);
+    results.push_back(tensor);
+  }
+  return results;
 }
 
-void Evaluator::scan(mlir::hla::ScanOp op) {
+void Evaluator::evaluate(mlir::hla::Operator op) {
   HeadLayout layout = op.getLayout();
-  Input q(*lookup(op.getQuery()), layout), k(*lookup(op.getKey()), layout),
-      v(*lookup(op.getValue()), layout);
-  const Tensor *carry = op.getCarry() ? lookup(op.getCarry()) : nullptr;
-  Tensor &y = define(op.getResults()[0], v.tensor.shape);
-  Tensor *final = nullptr;
-  if (op.getFinal())
-    final = &define(op.getFinal(),
-                    {q.tensor.shape[0], q.heads(), q.width(), v.width()});
-  evaluateScan(op, q, k, v, carry, Output(y, layout), final);
+  Input q(*lookup(op.getQuery()), layout, op.getQueryGroup()),
+      k(*lookup(op.getKey()), layout, op.getKeyGroup()),
+      v(*lookup(op.getValue()), layout, op.getKeyGroup());
+  const Tensor *lengths = lookup(op.getLengths());
+  int64_t numStates = lengths ? lengths->values.size() - 1 : q.batches();
+  SmallVector<Tensor *> results =
+      defineResults(op, op.getOutputs(), layout, v,
+                    q.heads() * op.getQueryGroup(), numStates, lengths);
+  SmallVector<const Tensor *> carries;
+  for (Value carry : op.getCarries())
+    carries.push_back(lookup(carry));
+  Output o(*results.front(), layout);
+  evaluateOperator(
+      op, q, k, v,
+      {op.getDecay().convertToDouble(), lookup(op.getLogDecay()), layout},
+      Walk(o, lengths, op.getReverse()), carries, o,
+      ArrayRef(results).drop_front());
+}
+
+void Evaluator::evaluate(mlir::hla::ScanOp op) {
+  HeadLayout layout = op.getLayout();
+  Input q(*lookup(op.getQuery()), layout, op.getGroup(0)),
+      k(*lookup(op.getKey()), layout, op.getGroup(1)),
+      v(*lookup(op.getValue()), layout, op.getGroup(2));
+  const Tensor *lengths = lookup(op.getLengths());
+  int64_t numStates = lengths ? lengths->values.size() - 1 : q.batches();
+  SmallVector<Tensor *> results =
+      defineResults(op, op.getOutputs(), layout, v,
+                    q.heads() * op.getGroup(0), numStates, lengths);
+  Output y(*results.front(), layout);
+  evaluateScan(
+      op, q, k, v,
+      {op.getDecay().convertToDouble(), lookup(op.getLogDecay()), layout},
+      Walk(y, lengths, op.getReverse()), lookup(op.getCarry()), y,
+      results.size() > 1 ? results[1] : nullptr);
 }
 
 llvm::Error Evaluator::evaluate(Operation &op) {
@@ -203,9 +310,9 @@ llvm::Error Evaluator::evaluate(Operation &op) {
       values[cast.getResult()] = source;
     return llvm::Error::success();
   }
-  auto secondOrderOp = dyn_cast<mlir::hla::SecondOrderOp>(op);
+  auto operatorOp = dyn_cast<mlir::hla::Operator>(op);
   auto scanOp = dyn_cast<mlir::hla::ScanOp>(op);
-  if (!secondOrderOp && !scanOp) {
+  if (!operatorOp && !scanOp) {
     if (isa<mlir::hla::HLADialect>(op.getDialect()))
       return llvm::createStringError(
           "expected operators and hla.scan in a function to check, but got " +
@@ -221,10 +328,10 @@ llvm::Error Evaluator::evaluate(Operation &op) {
           "but "
           "operand " +
           llvm::Twine(operand->getOperandNumber()) + " is not");
-  if (secondOrderOp)
-    secondOrder(secondOrderOp);
+  if (operatorOp)
+    evaluate(operatorOp);
   else
-    scan(scanOp);
+    evaluate(scanOp);
   return llvm::Error::success();
 }
 

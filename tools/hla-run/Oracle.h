@@ -18,11 +18,14 @@ namespace hla_run {
 struct Tensor {
   llvm::SmallVector<int64_t, 4> shape;
   std::vector<double> values;
+  /// Whether an element may be anything, because nothing writes it; empty where
+  /// all are written.
+  std::vector<uint8_t> isUnspecified;
 };
 
 /// The results of `function`, which consists of hla operators and scans on
 /// tensors, for the given arguments. Token by token and without rounding:
-/// operators by the paper's recurrences, scans by their definition.
+/// operators by their recurrences, scans by their definition.
 llvm::Expected<std::vector<Tensor>> evaluate(mlir::func::FuncOp function,
                                              llvm::ArrayRef<Tensor> arguments);
 

@@ -113,11 +113,11 @@ struct StateShapes {
         dv(cast<ShapedType>(op.getValue().getType()).getDimSize(3)),
         isNormalized(op.getNormalizer() != Normalizer::None) {}
 
-  StateShapes &square(StringRef name) { return add({name, d, d}); }
-  StateShapes &wide(StringRef name) { return add({name, d, dv}); }
+  StateShapes &square(StringRef name) { return add({name, d, d, false}); }
+  StateShapes &wide(StringRef name) { return add({name, d, dv, true}); }
   /// A state of the normaliser: of `v ≡ 1`.
   StateShapes &column(StringRef name) {
-    return isNormalized ? add({name, d, 1}) : *this;
+    return isNormalized ? add({name, d, 1, true}) : *this;
   }
   StateShapes &add(OperatorState state) {
     states.push_back(state);

@@ -22,10 +22,13 @@ namespace {
 /// Only the loop is bufferized: operators and scans have become loops by then.
 struct FusedScanInterface
     : DstBufferizableOpInterfaceExternalModel<FusedScanInterface, FusedScanOp> {
-  /// Destinations are overwritten whole.
+  /// Destinations are overwritten whole, but for tokens that are of no sequence.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
-    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+    auto fused = cast<FusedScanOp>(op);
+    return !fused.isDpsInit(&operand) ||
+           (fused.getLengths() &&
+            llvm::is_contained(fused.getSequenceOutputs(), operand.get()));
   }
 
   /// A head's carry is read before its final state is written: they may share
@@ -36,9 +39,8 @@ struct FusedScanInterface
     auto fused = cast<FusedScanOp>(op);
     if (read->getOwner() != op || write->getOwner() != op)
       return false;
-    unsigned carry = fused.getInputs().size();
-    unsigned final = fused.getInputs().size() + fused.getCarries().size() +
-                     fused.getSequenceOutputs().size();
+    unsigned carry = fused.getCarries().getBeginOperandIndex();
+    unsigned final = fused.getFinalOutputs().getBeginOperandIndex();
     for (auto [hasCarry, hasFinal] :
          llvm::zip(fused.getCarryIn(), fused.getCarryOut())) {
       if (hasCarry && hasFinal && read->getOperandNumber() == carry &&
@@ -67,15 +69,18 @@ struct FusedScanInterface
       }
       return success();
     };
-    SmallVector<Value> inputs, carries, outputs;
+    SmallVector<Value> inputs, lengths, carries, outputs;
     if (failed(getBuffers(fused.getInputs(), inputs)) ||
+        (fused.getLengths() &&
+         failed(getBuffers(fused.getLengths(), lengths))) ||
         failed(getBuffers(fused.getCarries(), carries)) ||
         failed(getBuffers(fused.getOutputs(), outputs)))
       return failure();
     auto buffered = FusedScanOp::create(
         rewriter, fused.getLoc(), TypeRange(), fused.getReverse(),
-        fused.getLayout(), fused.getCarryIn(), fused.getCarryOut(),
-        fused.getScheduleAttr(), inputs, carries, outputs);
+        fused.getLayout(), fused.getGroupsAttr(), fused.getCarryIn(),
+        fused.getCarryOut(), fused.getScheduleAttr(), inputs,
+        lengths.empty() ? Value() : lengths.front(), carries, outputs);
     buffered.getBody().takeBody(fused.getBody());
     replaceOpWithBufferizedValues(rewriter, op, outputs);
     return success();

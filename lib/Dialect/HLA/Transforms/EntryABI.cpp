@@ -93,10 +93,13 @@ void ExtentClasses::addHeads(HeadLayout layout, ArrayRef<Value> sequences,
 
 void ExtentClasses::addConstraints(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](SecondOrderOp op) {
+      .Case([&](Operator op) {
+        SmallVector<Value> states(op.getCarries());
+        llvm::append_range(states, op.getOutputs().drop_front());
         addHeads(op.getLayout(),
-                 {op.getQuery(), op.getKey(), op.getValue(), op.getOutput()},
-                 {});
+                 {op.getQuery(), op.getKey(), op.getValue(),
+                  op.getOutputs().front()},
+                 states);
       })
       .Case([&](ScanOp op) {
         SmallVector<Value> states;

@@ -24,64 +24,148 @@ using namespace mlir::hla;
 
 namespace {
 
-/// Scans of one block, in order, that will be one loop at the last's place.
+/// Loops of one block, in order, that will be one at the last's place.
 using Group = llvm::SmallSetVector<Operation *, 4>;
 
-/// The sequences that a scan reads.
-std::array<Value, 3> getSequences(ScanOp scan) {
-  return {scan.getQuery(), scan.getKey(), scan.getValue()};
+/// Whether `value` is a result of the group.
+bool isOfGroup(Value value, const Group &group) {
+  return value && group.contains(value.getDefiningOp());
 }
 
-/// Whether `scan` reads a result of the group.
-bool readsResult(const Group &group, ScanOp scan) {
-  return llvm::any_of(getSequences(scan), [&](Value sequence) {
-    return group.contains(sequence.getDefiningOp());
+/// Whether `loop` reads a result of the group.
+bool readsResult(const Group &group, FusedScanOp loop) {
+  return llvm::any_of(loop.getInputs(), [&](Value input) {
+    return isOfGroup(input, group);
   });
 }
 
-/// Whether `scan` reads a tensor that the group reads.
-bool sharesSequence(const Group &group, ScanOp scan) {
-  return llvm::any_of(getSequences(scan), [&](Value sequence) {
-    return llvm::any_of(sequence.getUsers(), [&](Operation *user) {
-      return group.contains(user) &&
-             llvm::is_contained(getSequences(cast<ScanOp>(user)), sequence);
+/// Whether `loop` reads a tensor that the group reads.
+bool sharesInput(const Group &group, FusedScanOp loop) {
+  return llvm::any_of(group, [&](Operation *member) {
+    OperandRange inputs = cast<FusedScanOp>(member).getInputs();
+    return llvm::any_of(loop.getInputs(), [&](Value input) {
+      return llvm::is_contained(inputs, input);
     });
   });
 }
 
-/// Whether the target holds the states of the group and of `scan` in one
-/// kernel.
-bool fits(const Group &group, ScanOp scan, const TargetInfo &target) {
-  SmallVector<VectorType> states = {scan.getStateType()};
-  for (Operation *member : group)
-    states.push_back(cast<ScanOp>(member).getStateType());
+/// Whether the target holds the states of both groups in one kernel.
+bool fits(const Group &group, const Group &other, const TargetInfo &target) {
+  SmallVector<VectorType> states;
+  for (const Group *each : {&group, &other})
+    for (Operation *member : *each)
+      for (BlockArgument state : cast<FusedScanOp>(member).getStateArguments())
+        states.push_back(cast<VectorType>(state.getType()));
   return ScheduleModel::holdsStates(states, target);
 }
 
-/// Whether `scan`, which comes after the group, can be walked with it.
-bool canJoin(const Group &group, ScanOp scan) {
-  auto first = cast<ScanOp>(group.front());
-  if (first.getReverse() != scan.getReverse() ||
-      first.getLayout() != scan.getLayout())
+/// Whether the heads of two loops are the same: where both have an input of one
+/// tensor, it is read by as many heads.
+bool haveSameHeads(FusedScanOp loop, FusedScanOp other) {
+  for (auto [i, input] : llvm::enumerate(loop.getInputs()))
+    for (auto [j, otherInput] : llvm::enumerate(other.getInputs()))
+      if (input == otherInput && loop.getGroup(i) != other.getGroup(j))
+        return false;
+  return true;
+}
+
+/// Whether both loops walk in one way and need nothing of each other but rows.
+bool areCompatible(FusedScanOp loop, FusedScanOp other) {
+  if (loop.getReverse() != other.getReverse() ||
+      loop.getLayout() != other.getLayout() ||
+      loop.getLengths() != other.getLengths() || !haveSameHeads(loop, other))
     return false;
-  // Only rows are handed over inside of a loop.
-  auto isOfGroup = [&](Value value) {
-    return value && group.contains(value.getDefiningOp());
+  auto isOfOther = [&](Value value) {
+    return value && value.getDefiningOp() == other.getOperation();
   };
-  if (isOfGroup(scan.getCarry()) || llvm::any_of(scan.getOutputs(), isOfGroup))
+  if (llvm::any_of(loop.getCarries(), isOfOther) ||
+      llvm::any_of(loop.getOutputs(), isOfOther) ||
+      isOfOther(loop.getLengths()))
     return false;
-  for (Value sequence : getSequences(scan))
-    if (isOfGroup(sequence) && cast<OpResult>(sequence).getResultNumber() != 0)
+  const size_t numSequences = other.getSequenceOutputs().size();
+  for (auto [i, input] : llvm::enumerate(loop.getInputs()))
+    if (isOfOther(input) &&
+        (cast<OpResult>(input).getResultNumber() >= numSequences ||
+         loop.getGroup(i) != 1))
       return false;
-  // The group moves down to the scan: nothing between may need its results.
+  return true;
+}
+
+/// Whether the group can move down to `last`: nothing between needs its
+/// results.
+bool canSink(const Group &group, Operation *last) {
   for (Operation *member : group)
     for (Operation *user : member->getUsers()) {
-      Operation *ancestor = scan->getBlock()->findAncestorOpInBlock(*user);
-      if (ancestor && !group.contains(ancestor) &&
-          ancestor->isBeforeInBlock(scan))
+      Operation *ancestor = last->getBlock()->findAncestorOpInBlock(*user);
+      if (ancestor && !group.contains(ancestor) && ancestor != last &&
+          ancestor->isBeforeInBlock(last))
         return false;
     }
   return true;
+}
+
+/// Both groups as one, in the block's order.
+Group unite(const Group &group, const Group &other) {
+  SmallVector<Operation *> members(group.getArrayRef());
+  llvm::append_range(members, other);
+  llvm::sort(members,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return Group(members.begin(), members.end());
+}
+
+/// Whether all loops of two groups can be one at the place of `last`.
+bool canUnite(const Group &group, const Group &other, Operation *last) {
+  for (Operation *member : group)
+    for (Operation *otherMember : other) {
+      auto a = cast<FusedScanOp>(member), b = cast<FusedScanOp>(otherMember);
+      if (!(a->isBeforeInBlock(b) ? areCompatible(b, a) : areCompatible(a, b)))
+        return false;
+    }
+  return canSink(unite(group, other), last);
+}
+
+//===----------------------------------------------------------------------===//
+// Building loops
+//===----------------------------------------------------------------------===//
+
+/// A scan as a loop with one step.
+FusedScanOp createLoop(ScanOp scan, RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(scan);
+  Location loc = scan.getLoc();
+  SmallVector<Value> inputs = {scan.getQuery(), scan.getKey(), scan.getValue()};
+  SmallVector<int64_t> groups;
+  for (unsigned i = 0; i < 3; ++i)
+    groups.push_back(scan.getGroup(i));
+  if (scan.getLogDecay()) {
+    inputs.push_back(scan.getLogDecay());
+    groups.push_back(1);
+  }
+  bool hasFinal = scan.getFinal() && !scan.getFinal().use_empty();
+  OperandRange outputs = scan.getOutputs().take_front(hasFinal ? 2 : 1);
+  auto loop = FusedScanOp::create(
+      rewriter, loc, outputs.getTypes(), scan.getReverse(), scan.getLayout(),
+      scan.getGroups() ? rewriter.getDenseI64ArrayAttr(groups)
+                       : DenseI64ArrayAttr(),
+      ArrayRef<bool>{static_cast<bool>(scan.getCarry())},
+      ArrayRef<bool>{hasFinal}, /*schedule=*/ScheduleAttr(), inputs,
+      scan.getLengths(),
+      scan.getCarry() ? ValueRange(scan.getCarry()) : ValueRange(), outputs);
+  Block *body = rewriter.createBlock(&loop.getBody());
+  SmallVector<Value> rows;
+  for (Value input : inputs)
+    rows.push_back(
+        body->addArgument(FusedScanOp::getRowType(input.getType()), loc));
+  Value state = body->addArgument(scan.getStateType(), loc);
+  auto step = StepOp::create(
+      rewriter, loc, state.getType(),
+      FusedScanOp::getRowType(outputs.front().getType()), scan.getExclusive(),
+      scan.getDecay(), rows[0], rows[1], rows[2],
+      scan.getLogDecay() ? rows[3] : Value(), state);
+  YieldOp::create(rewriter, loc, ValueRange{step.getRow(), step.getNext()});
+  for (auto [from, to] : llvm::zip(scan.getResults(), loop.getResults()))
+    rewriter.replaceAllUsesWith(from, to);
+  rewriter.eraseOp(scan);
+  return loop;
 }
 
 /// Whether anything but the group reads `value`.
@@ -90,71 +174,95 @@ bool escapes(Value value, const Group &group) {
                       [&](Operation *user) { return !group.contains(user); });
 }
 
-/// The row that a body has of a sequence.
-VectorType getRowType(Value sequence) {
-  auto type = cast<ShapedType>(sequence.getType());
-  return VectorType::get({type.getDimSize(3)}, type.getElementType());
-}
-
-/// Replaces the group by one loop.
+/// Replaces the group by one loop, at the place of its last member.
 void fuse(const Group &group, RewriterBase &rewriter) {
+  if (group.size() == 1)
+    return;
   rewriter.setInsertionPoint(group.back());
+  using Input = std::pair<Value, int64_t>;
   SmallVector<Location> locs;
-  llvm::SmallSetVector<Value, 8> inputs;
+  llvm::SmallSetVector<Input, 8> inputSet;
   SmallVector<Value> carries, outputs, finals, results, finalResults;
   SmallVector<bool> carryIn, carryOut;
+  SmallVector<VectorType> stateTypes;
   for (Operation *member : group) {
-    auto scan = cast<ScanOp>(member);
-    locs.push_back(scan.getLoc());
-    for (Value sequence : getSequences(scan))
-      if (!group.contains(sequence.getDefiningOp()))
-        inputs.insert(sequence);
-    carryIn.push_back(static_cast<bool>(scan.getCarry()));
-    if (scan.getCarry())
-      carries.push_back(scan.getCarry());
-    carryOut.push_back(scan.getFinal() && !scan.getFinal().use_empty());
-    if (carryOut.back()) {
-      finals.push_back(scan.getFinalInit());
-      finalResults.push_back(scan.getFinal());
-    }
-    Value result = scan.getResults().front();
-    if (escapes(result, group)) {
-      outputs.push_back(scan.getOutputs().front());
-      results.push_back(result);
+    auto loop = cast<FusedScanOp>(member);
+    locs.push_back(loop.getLoc());
+    for (auto [i, input] : llvm::enumerate(loop.getInputs()))
+      if (!isOfGroup(input, group))
+        inputSet.insert({input, loop.getGroup(i)});
+    llvm::append_range(carryIn, loop.getCarryIn());
+    llvm::append_range(carryOut, loop.getCarryOut());
+    llvm::append_range(carries, loop.getCarries());
+    for (BlockArgument state : loop.getStateArguments())
+      stateTypes.push_back(cast<VectorType>(state.getType()));
+    const size_t numSequences = loop.getSequenceOutputs().size();
+    for (auto [i, result] : llvm::enumerate(loop.getResults())) {
+      if (i >= numSequences) {
+        finals.push_back(loop.getOutputs()[i]);
+        finalResults.push_back(result);
+      } else if (escapes(result, group)) {
+        outputs.push_back(loop.getOutputs()[i]);
+        results.push_back(result);
+      }
     }
   }
   llvm::append_range(outputs, finals);
+  // The loop walks the tokens of its first input.
+  SmallVector<Input> inputs = inputSet.takeVector();
+  std::stable_partition(inputs.begin(), inputs.end(), [](const Input &input) {
+    return cast<ShapedType>(input.first.getType()).getRank() != 1;
+  });
+  SmallVector<Value> inputValues;
+  SmallVector<int64_t> groups;
+  for (auto [value, heads] : inputs) {
+    inputValues.push_back(value);
+    groups.push_back(heads);
+  }
+  bool isGrouped = llvm::any_of(groups, [](int64_t heads) { return heads != 1; });
 
   Location loc = rewriter.getFusedLoc(locs);
-  auto first = cast<ScanOp>(group.front());
+  auto first = cast<FusedScanOp>(group.front());
   auto fused = FusedScanOp::create(
       rewriter, loc, ValueRange(outputs).getTypes(), first.getReverse(),
-      first.getLayout(), carryIn, carryOut, /*schedule=*/ScheduleAttr(),
-      inputs.getArrayRef(), carries, outputs);
+      first.getLayout(),
+      isGrouped ? rewriter.getDenseI64ArrayAttr(groups) : DenseI64ArrayAttr(),
+      carryIn, carryOut, /*schedule=*/ScheduleAttr(), inputValues,
+      first.getLengths(), carries, outputs);
 
-  // The body: a step for every scan.
+  // The bodies, one after the other: rows that they hand on are values.
   Block *body = rewriter.createBlock(&fused.getBody());
-  llvm::SmallDenseMap<Value, Value> rows;
-  for (Value input : inputs)
-    rows[input] = body->addArgument(getRowType(input), loc);
-  SmallVector<Value> states;
-  for (Operation *member : group)
-    states.push_back(
-        body->addArgument(cast<ScanOp>(member).getStateType(), loc));
-  SmallVector<Value> nextStates;
-  for (auto [member, state] : llvm::zip(group, states)) {
-    auto scan = cast<ScanOp>(member);
-    Value result = scan.getResults().front();
-    auto step = StepOp::create(
-        rewriter, scan.getLoc(), state.getType(), getRowType(result),
-        scan.getExclusive(), scan.getDecay(), rows.lookup(scan.getQuery()),
-        rows.lookup(scan.getKey()), rows.lookup(scan.getValue()), state);
-    rows[result] = step.getRow();
-    nextStates.push_back(step.getNext());
+  llvm::SmallDenseMap<Input, Value> rows;
+  for (const Input &input : inputs)
+    rows[input] = body->addArgument(
+        FusedScanOp::getRowType(input.first.getType()), loc);
+  SmallVector<Value> states, nextStates;
+  for (VectorType type : stateTypes)
+    states.push_back(body->addArgument(type, loc));
+  auto state = states.begin();
+  for (Operation *member : group) {
+    auto loop = cast<FusedScanOp>(member);
+    IRMapping mapping;
+    Block &memberBody = loop.getBody().front();
+    for (auto [i, input] : llvm::enumerate(loop.getInputs()))
+      mapping.map(memberBody.getArgument(i),
+                  rows.lookup({input, loop.getGroup(i)}));
+    for (BlockArgument argument : loop.getStateArguments())
+      mapping.map(argument, *state++);
+    for (Operation &op : memberBody.without_terminator())
+      rewriter.clone(op, mapping);
+    OperandRange yielded = cast<YieldOp>(memberBody.getTerminator()).getValues();
+    const size_t numSequences = loop.getSequenceOutputs().size();
+    for (auto [i, value] : llvm::enumerate(yielded)) {
+      if (i < numSequences)
+        rows[{loop.getResult(i), 1}] = mapping.lookup(value);
+      else
+        nextStates.push_back(mapping.lookup(value));
+    }
   }
   SmallVector<Value> yielded;
   for (Value result : results)
-    yielded.push_back(rows.lookup(result));
+    yielded.push_back(rows.lookup({result, 1}));
   llvm::append_range(yielded, nextStates);
   YieldOp::create(rewriter, loc, yielded);
 
@@ -175,36 +283,52 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
           << TargetInfo::getNames() << "), but got '" << target << "'";
       return signalPassFailure();
     }
+    IRRewriter rewriter(&getContext());
+    SmallVector<ScanOp> scans;
+    getOperation()->walk([&](ScanOp scan) { scans.push_back(scan); });
+    numScans += scans.size();
+    for (ScanOp scan : scans)
+      createLoop(scan, rewriter);
+
     SmallVector<Group> groups;
     getOperation()->walk([&](Block *block) {
-      size_t firstOfBlock = groups.size();
-      for (ScanOp scan : block->getOps<ScanOp>()) {
-        ++numScans;
-        auto candidates = MutableArrayRef(groups).drop_front(firstOfBlock);
-        Group *group = select(candidates, scan, *info);
-        (group ? *group : groups.emplace_back()).insert(scan);
-      }
+      SmallVector<Group> ofBlock;
+      for (auto loop : block->getOps<FusedScanOp>())
+        if (!loop.getScheduleAttr())
+          insert(ofBlock, loop, *info);
+      llvm::append_range(groups, ofBlock);
     });
-    IRRewriter rewriter(&getContext());
     for (const Group &group : groups)
       fuse(group, rewriter);
     numLoops += groups.size();
   }
 
-  /// The group that `scan` joins, or null: the latest whose rows it reads, so
-  /// that they need no memory, or else that reads what it reads.
-  static Group *select(MutableArrayRef<Group> candidates, ScanOp scan,
-                       const TargetInfo &info) {
-    Group *sharing = nullptr;
-    for (Group &group : llvm::reverse(candidates)) {
-      if (!canJoin(group, scan))
+  /// Puts `loop` into a group with all groups whose rows it reads, so that they
+  /// need no memory, as far as they can be one; or else with the latest that
+  /// reads what it reads.
+  static void insert(SmallVector<Group> &groups, FusedScanOp loop,
+                     const TargetInfo &info) {
+    Group own;
+    own.insert(loop);
+    bool readsAny = false;
+    for (size_t i = groups.size(); i-- > 0;) {
+      if (!readsResult(groups[i], loop))
         continue;
-      if (readsResult(group, scan))
-        return &group;
-      if (!sharing && sharesSequence(group, scan) && fits(group, scan, info))
-        sharing = &group;
+      readsAny = true;
+      if (!canUnite(groups[i], own, loop))
+        continue;
+      own = unite(groups[i], own);
+      groups.erase(groups.begin() + i);
     }
-    return sharing;
+    for (size_t i = groups.size(); !readsAny && i-- > 0;) {
+      if (!sharesInput(groups[i], loop) || !canUnite(groups[i], own, loop) ||
+          !fits(groups[i], own, info))
+        continue;
+      own = unite(groups[i], own);
+      groups.erase(groups.begin() + i);
+      break;
+    }
+    groups.push_back(own);
   }
 };
 

@@ -26,10 +26,12 @@
 
 namespace mlir::hla {
 
-/// A state that an operator carries: its name, and its shape in one head.
+/// A state that an operator carries: its name, its shape in one head, and whether
+/// it depends on values; one that does not is the same in the normaliser.
 struct OperatorState {
   ::llvm::StringRef name;
   int64_t rows, cols;
+  bool dependsOnValue;
 };
 
 } // namespace mlir::hla

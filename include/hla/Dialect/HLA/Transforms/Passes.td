@@ -14,13 +14,11 @@ include "mlir/Pass/PassBase.td"
 def HLADecomposeOperators : Pass<"hla-decompose-operators"> {
   let summary = "Rewrites operators as scans";
   let description = [{
-    Replaces every operator by its DAG of `hla.scan`. What one scan hands to the
-    next is in `f32` (`f64` where the operands are).
-
-    | operator | scans |
-    |---|---|
-    | `second_order variant(masked)` | `u = scan(q,k,k)`, `o = scan(q,u,v)` |
-    | `second_order variant(prefix)` | `u = scan(q,k,k)`, `o = scan(u,q,v)` |
+    Replaces every operator by its DAG of `hla.scan`, which its documentation
+    gives. What lies between scans, such as `u + λ q` or a quotient, are loops
+    without states (`hla.fused_scan`) from rows to rows. What one hands to the
+    next is in `f32` (`f64` where an operand is). Equal scans are built once, and
+    a state is the operator's whichever scan reads it.
 
     Example:
 
@@ -31,17 +29,21 @@ def HLADecomposeOperators : Pass<"hla-decompose-operators"> {
     %o = hla.scan ins(%q, %u, %v : ...) outs(%e : ...) -> tensor<?x?x?x64xbf16>
     ```
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
+  ];
 }
 
 def HLAFuseScans : Pass<"hla-fuse-scans"> {
   let summary = "Puts scans that walk the same tokens into one loop";
   let description = [{
-    Every `hla.scan` becomes part of an `hla.fused_scan`. Two scans of one block
-    that walk in the same direction and layout are put into one loop where one
-    reads what the other produces, which then is never written to memory; or
-    where both read one tensor, and the target's registers hold the states of
-    both. Nothing else may need the first before the second.
+    Every `hla.scan` becomes an `hla.fused_scan` with one step. Two loops of one
+    block, of scans or from rows to rows, that walk the same tokens in the same
+    direction and layout are put into one where one reads what the other
+    produces, which then is never written to memory; or where both read one
+    tensor, and the target's registers hold the states of both. Nothing else may
+    need the first before the second. A loop that has a schedule is left alone.
 
     Example: the two scans of a masked second order become the loop shown at
     `hla.fused_scan`.
