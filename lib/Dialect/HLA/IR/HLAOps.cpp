@@ -77,6 +77,16 @@ HLA_STRUCTURED_INTERFACES(FusedScanOp)
 // ScanOp
 //===----------------------------------------------------------------------===//
 
+void ScanOp::build(OpBuilder &b, OperationState &state, HeadLayout layout,
+                   Value query, Value key, Value value, Value output) {
+  build(b, state, TypeRange(output.getType()), /*exclusive=*/UnitAttr(),
+        /*reverse=*/UnitAttr(), b.getF64FloatAttr(1.0),
+        HeadLayoutAttr::get(b.getContext(), layout),
+        /*groups=*/DenseI64ArrayAttr(), query, key, value,
+        /*log_decay=*/Value(), /*lengths=*/Value(), /*carry=*/Value(),
+        ValueRange(output));
+}
+
 VectorType ScanOp::getStateType() {
   return VectorType::get(
       {cast<ShapedType>(getKey().getType()).getDimSize(3),

@@ -94,6 +94,10 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
     (`carry` `(` $carry^ `:` type($carry) `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` `->` type($results)
   }];
+  let builders = [
+    OpBuilder<(ins "HeadLayout":$layout, "Value":$query, "Value":$key,
+                   "Value":$value, "Value":$output)>
+  ];
   let extraClassDeclaration = structuredDeclaration # [{
     /// Where the final state goes, or null.
     Value getFinalInit() { return getOutputs().size() > 1 ? getOutputs()[1] : Value(); }
