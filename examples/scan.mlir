@@ -1,4 +1,4 @@
-// The primitive by hand, and an operator made of it.
+// The primitive by hand; fourth_order.mlir has an operator made of it.
 //
 //   hla-run scan.mlir --entry=stream --input=random:0,B=2,T=500,H=4 --check
 //   hla-compile scan.mlir --target=sm_80 -o DIR
@@ -17,19 +17,4 @@ func.func @stream(%q: !seq, %k: !seq, %v: !seq, %s: !state, %y: !seq) -> (!seq, 
   %r, %last = hla.scan decay(0.97) ins(%q, %k, %v : !seq, !seq, !seq) carry(%s : !state)
                        outs(%y, %s : !seq, !state) -> !seq, !state
   return %r, %last : !seq, !state
-}
-
-// Asymmetric second order, o = ((A A) ⊙ L) v: a scan of what a scan has produced.
-// The two become one loop, and `r` is never written to memory.
-func.func @asymmetric(%q: !seq, %k: !seq, %v: !seq, %o: !seq) -> !seq {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c2 = arith.constant 2 : index
-  %B = tensor.dim %v, %c0 : !seq
-  %T = tensor.dim %v, %c1 : !seq
-  %H = tensor.dim %v, %c2 : !seq
-  %e = tensor.empty(%B, %T, %H) : !sums
-  %r = hla.scan ins(%q, %k, %v : !seq, !seq, !seq) outs(%e : !sums) -> !sums
-  %y = hla.scan ins(%q, %k, %r : !seq, !seq, !sums) outs(%o : !seq) -> !seq
-  return %y : !seq
 }
