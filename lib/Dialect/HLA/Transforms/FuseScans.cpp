@@ -49,14 +49,58 @@ bool sharesInput(const Group &group, FusedScanOp loop) {
   });
 }
 
+/// What a row of a loop's body comes from: a tensor, or else the body itself.
+Value getSource(FusedScanOp loop, Value row) {
+  auto argument = dyn_cast<BlockArgument>(row);
+  return argument ? loop.getInputs()[argument.getArgNumber()] : row;
+}
+
+/// What tells one state from another: its carry, and the key, value and decay of
+/// its steps. Those that agree in all will be one state.
+struct StateIdentity {
+  Value carry, key, value, logDecay;
+  double decay;
+  VectorType type;
+
+  bool operator==(const StateIdentity &other) const {
+    return carry == other.carry && key == other.key && value == other.value &&
+           logDecay == other.logDecay && decay == other.decay &&
+           type == other.type;
+  }
+};
+
+void addStates(FusedScanOp loop, SmallVectorImpl<StateIdentity> &states) {
+  auto carry = loop.getCarries().begin();
+  for (auto [state, hasCarry] :
+       llvm::zip(loop.getStateArguments(), loop.getCarryIn())) {
+    StateIdentity identity;
+    identity.type = cast<VectorType>(state.getType());
+    identity.carry = hasCarry ? *carry++ : Value();
+    // A state that several steps go through is like no other.
+    identity.key = state;
+    if (auto step = state.hasOneUse() ? dyn_cast<StepOp>(*state.user_begin())
+                                      : StepOp()) {
+      identity.key = getSource(loop, step.getKey());
+      identity.value = getSource(loop, step.getValue());
+      identity.decay = step.getDecay().convertToDouble();
+      if (step.getLogDecay())
+        identity.logDecay = getSource(loop, step.getLogDecay());
+    }
+    if (!llvm::is_contained(states, identity))
+      states.push_back(identity);
+  }
+}
+
 /// Whether the target holds the states of both groups in one kernel.
 bool fits(const Group &group, const Group &other, const TargetInfo &target) {
-  SmallVector<VectorType> states;
+  SmallVector<StateIdentity> states;
   for (const Group *each : {&group, &other})
     for (Operation *member : *each)
-      for (BlockArgument state : cast<FusedScanOp>(member).getStateArguments())
-        states.push_back(cast<VectorType>(state.getType()));
-  return ScheduleModel::holdsStates(states, target);
+      addStates(cast<FusedScanOp>(member), states);
+  SmallVector<VectorType> types;
+  for (const StateIdentity &state : states)
+    types.push_back(state.type);
+  return ScheduleModel::holdsStates(types, target);
 }
 
 /// Whether the heads of two loops are the same: where both have an input of one
@@ -303,31 +347,29 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
     numLoops += groups.size();
   }
 
-  /// Puts `loop` into a group with all groups whose rows it reads, so that they
-  /// need no memory, as far as they can be one; or else with the latest that
-  /// reads what it reads.
+  /// Puts `loop` into a group with the groups whose rows it reads, so that they
+  /// need no memory, and else with the latest that reads what it reads, as far as
+  /// they can be one and the target holds their states.
   static void insert(SmallVector<Group> &groups, FusedScanOp loop,
                      const TargetInfo &info) {
     Group own;
     own.insert(loop);
     bool readsAny = false;
-    for (size_t i = groups.size(); i-- > 0;) {
-      if (!readsResult(groups[i], loop))
-        continue;
-      readsAny = true;
-      if (!canUnite(groups[i], own, loop))
-        continue;
+    auto tryUnite = [&](size_t i) {
+      if (!canUnite(groups[i], own, loop) || !fits(groups[i], own, info))
+        return false;
       own = unite(groups[i], own);
       groups.erase(groups.begin() + i);
-    }
-    for (size_t i = groups.size(); !readsAny && i-- > 0;) {
-      if (!sharesInput(groups[i], loop) || !canUnite(groups[i], own, loop) ||
-          !fits(groups[i], own, info))
-        continue;
-      own = unite(groups[i], own);
-      groups.erase(groups.begin() + i);
-      break;
-    }
+      return true;
+    };
+    for (size_t i = groups.size(); i-- > 0;)
+      if (readsResult(groups[i], loop)) {
+        readsAny = true;
+        tryUnite(i);
+      }
+    for (size_t i = groups.size(); !readsAny && i-- > 0;)
+      if (sharesInput(groups[i], loop) && tryUnite(i))
+        break;
     groups.push_back(own);
   }
 };

@@ -41,9 +41,10 @@ def HLAFuseScans : Pass<"hla-fuse-scans"> {
     Every `hla.scan` becomes an `hla.fused_scan` with one step. Two loops of one
     block, of scans or from rows to rows, that walk the same tokens in the same
     direction and layout are put into one where one reads what the other
-    produces, which then is never written to memory; or where both read one
-    tensor, and the target's registers hold the states of both. Nothing else may
-    need the first before the second. A loop that has a schedule is left alone.
+    produces, which then is never written to memory, or where both read one
+    tensor; as far as the target's registers hold the states of both. What does
+    not fit into one loop is handed on in memory. Nothing else may need the first
+    before the second. A loop that has a schedule is left alone.
 
     Example: the two scans of a masked second order become the loop shown at
     `hla.fused_scan`.
