@@ -229,8 +229,8 @@ Value ProgramBuilder::buildElementwise(Operation &op) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// The sums of a step's log-decays over the chunk, or null where nothing decays.
-/// A token that does not exist decays nothing.
+/// The sums of a step's log-decays over the chunk, or null where nothing
+/// decays. A token that does not exist decays nothing.
 Value ProgramBuilder::buildSums(StepOp step) {
   const double decay = step.getDecay().convertToDouble();
   Value row = step.getLogDecay();
@@ -273,9 +273,10 @@ Value ProgramBuilder::buildRow(StepOp step, Value sums) {
   // D q S + A v.
   Value y = dot(q, values.lookup(step.getState()), zeros(c, dv), false, false);
   Span walked = reverse ? (exclusive ? Span::After : Span::From)
-                         : (exclusive ? Span::Before : Span::Through);
+                        : (exclusive ? Span::Before : Span::Through);
   y = dot(scores, v, decay(walked, y, sums), false, false);
-  return cast(y, mlir::cast<FloatType>(step.getRow().getType().getElementType()));
+  return cast(y,
+              mlir::cast<FloatType>(step.getRow().getType().getElementType()));
 }
 
 /// S' of the pass's description. W scales what the body has computed, where one
@@ -352,7 +353,8 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
 /// Emits the loop over chunks; returns the final states.
 SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    const bool isNumber = mlir::cast<ShapedType>(input.getType()).getRank() == 1;
+    const bool isNumber =
+        mlir::cast<ShapedType>(input.getType()).getRank() == 1;
     inputs.push_back(isNumber ? head->getNumber(input, op.getGroup(i))
                               : head->getTokens(input, op.getGroup(i)));
   }
@@ -470,9 +472,10 @@ struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
          isRow(op.getResult(0).getType()) &&
          llvm::all_of(op.getOperandTypes(), isRow)))
       return success();
-    return op.emitOpError("expected hla.step, hla.row_sum, a broadcast of one "
-                          "number, a splat constant or an elementwise operation "
-                          "on rows in the body of a fused scan, but got ")
+    return op.emitOpError(
+               "expected hla.step, hla.row_sum, a broadcast of one "
+               "number, a splat constant or an elementwise operation "
+               "on rows in the body of a fused scan, but got ")
            << op.getName();
   }
 
@@ -493,10 +496,11 @@ struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
          llvm::zip(op.getStateArguments(),
                    yield.getValues().take_back(op.getNumStates()))) {
       auto step = next.getDefiningOp<StepOp>();
-      if (next != argument && !(step && step.getState() == argument &&
-                                step.getNext() == next))
-        return yield.emitOpError("expected the state before the token, argument "
-                                 "#")
+      if (next != argument &&
+          !(step && step.getState() == argument && step.getNext() == next))
+        return yield.emitOpError(
+                   "expected the state before the token, argument "
+                   "#")
                << argument.getArgNumber()
                << " of the body, or what a step made of it, but got " << next;
     }

@@ -39,8 +39,8 @@ Value HeadViews::loadLength(Value position, Value least) {
   Value length = arith::IndexCastOp::create(
       b, b.getIndexType(),
       memref::LoadOp::create(b, op.getLengths(), position));
-  return arith::MinSIOp::create(
-      b, arith::MaxSIOp::create(b, length, least), maxTokens);
+  return arith::MinSIOp::create(b, arith::MaxSIOp::create(b, length, least),
+                                maxTokens);
 }
 
 /// The head that is read of an operand with a `group`-th of the heads.

@@ -49,7 +49,8 @@ bool hla::isZeroPadded(Value row) {
   // Zero times what may be infinite is NaN.
   if (isa<arith::MulFOp>(op)) {
     Value lhs = op->getOperand(0), rhs = op->getOperand(1);
-    return (isZeroPadded(lhs) && (isZeroPadded(rhs) || isFiniteConstant(rhs))) ||
+    return (isZeroPadded(lhs) &&
+            (isZeroPadded(rhs) || isFiniteConstant(rhs))) ||
            (isFiniteConstant(lhs) && isZeroPadded(rhs));
   }
   return false;

@@ -1,4 +1,5 @@
-//===- ColumnPatterns.cpp - numbers of tokens as linalg --------- -*- C++ -*-===//
+//===- ColumnPatterns.cpp - numbers of tokens as linalg --------- -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -34,12 +35,12 @@ Value tile::extend(OpBuilder &b, Location loc, Value tile, Type elementType) {
   return arith::ExtFOp::create(b, loc, type.clone(elementType), tile);
 }
 
-Value tile::createColumn(OpBuilder &b, Location loc, ArrayRef<int64_t> shape,
-                   Type elementType,
-                   function_ref<Value(OpBuilder &, Location, Value)> number) {
-  auto buffer = memref::AllocOp::create(b, loc,
-                                        MemRefType::get(shape, elementType),
-                                        b.getI64IntegerAttr(kAlignment));
+Value tile::createColumn(
+    OpBuilder &b, Location loc, ArrayRef<int64_t> shape, Type elementType,
+    function_ref<Value(OpBuilder &, Location, Value)> number) {
+  auto buffer =
+      memref::AllocOp::create(b, loc, MemRefType::get(shape, elementType),
+                              b.getI64IntegerAttr(kAlignment));
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
@@ -110,8 +111,7 @@ struct RampPattern : OpConversionPattern<RampOp> {
     RankedTensorType type = op.getSums().getType();
     Value least =
         arith::ConstantOp::create(b, loc, b.getF64FloatAttr(kLeastLogDecay));
-    Value g =
-        arith::MaximumFOp::create(b, loc, adaptor.getLogDecay(), least);
+    Value g = arith::MaximumFOp::create(b, loc, adaptor.getLogDecay(), least);
     auto number = [&](OpBuilder &b, Location loc, Value i) -> Value {
       Value one = arith::ConstantIndexOp::create(b, loc, 1);
       Value tokens = arith::MinSIOp::create(
@@ -134,8 +134,8 @@ Value getSum(OpBuilder &b, Location loc, Value sums, Value i, int64_t offset) {
   Value position = arith::AddIOp::create(
       b, loc, i, arith::ConstantIndexOp::create(b, loc, offset));
   Value clamped = arith::MaxSIOp::create(b, loc, position, zero);
-  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
-                                        position, zero);
+  Value isFirst =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, zero);
   return arith::SelectOp::create(
       b, loc, isFirst,
       arith::ConstantOp::create(b, loc, b.getF64FloatAttr(0.0)),
@@ -170,8 +170,8 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
         auto number = [&](OpBuilder &b, Location loc, Value i) {
           return getSum(b, loc, adaptor.getBy(), i, offset);
         };
-        inputs.push_back(createColumn(b, loc, type.getDimSize(0),
-                                      b.getF64Type(), number));
+        inputs.push_back(
+            createColumn(b, loc, type.getDimSize(0), b.getF64Type(), number));
         maps.push_back(AffineMap::get(2, 0, b.getAffineDimExpr(dim)));
       };
       const int64_t strict = op.getStrict();
@@ -193,10 +193,10 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
       else if (op.getBy())
         score = arith::MulFOp::create(
             b, loc, score,
-            createFactor(b, loc,
-                         arith::SubFOp::create(b, loc, arguments[1],
-                                               arguments[2]),
-                         type.getElementType()));
+            createFactor(
+                b, loc,
+                arith::SubFOp::create(b, loc, arguments[1], arguments[2]),
+                type.getElementType()));
       Value zero = arith::ConstantOp::create(
           b, loc, b.getZeroAttr(type.getElementType()));
       Value result = arith::SelectOp::create(b, loc, kept, score, zero);
@@ -208,8 +208,8 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
     return success();
   }
 
-  /// The tile of factors where they are known: powers of one decay, by distance;
-  /// 1 where none is used. Else null.
+  /// The tile of factors where they are known: powers of one decay, by
+  /// distance; 1 where none is used. Else null.
   static DenseElementsAttr getPowers(CausalOp op) {
     auto ramp = op.getBy() ? op.getBy().getDefiningOp<RampOp>() : RampOp();
     FloatAttr logDecay;
@@ -233,10 +233,11 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
   }
 };
 
-/// `result_ij = combine(column_i, tile_ij)`; without a tile, of the column alone.
-Value combineRows(OpBuilder &b, Location loc, RankedTensorType type,
-                  Value column, Value tile,
-                  function_ref<Value(OpBuilder &, Location, ValueRange)> combine) {
+/// `result_ij = combine(column_i, tile_ij)`; without a tile, of the column
+/// alone.
+Value combineRows(
+    OpBuilder &b, Location loc, RankedTensorType type, Value column, Value tile,
+    function_ref<Value(OpBuilder &, Location, ValueRange)> combine) {
   AffineMap identity = b.getMultiDimIdentityMap(2);
   SmallVector<Value> inputs{column};
   SmallVector<AffineMap> maps{AffineMap::get(2, 0, b.getAffineDimExpr(0))};
@@ -291,8 +292,8 @@ struct DecayPattern : OpConversionPattern<DecayOp> {
       }
       return createFactor(b, loc, exponent, type.getElementType());
     };
-    Value factors = createColumn(b, loc, type.getDimSize(0),
-                                 type.getElementType(), factor);
+    Value factors =
+        createColumn(b, loc, type.getDimSize(0), type.getElementType(), factor);
     b.replaceOp(op, combineRows(b, loc, type, factors, adaptor.getSource(),
                                 [](OpBuilder &b, Location loc, ValueRange x) {
                                   return arith::MulFOp::create(b, loc, x[0],
@@ -322,8 +323,7 @@ struct MaskPattern : OpConversionPattern<MaskOp> {
                                          adaptor.getCount());
       Value zero = arith::ConstantOp::create(
           b, loc, b.getZeroAttr(type.getElementType()));
-      Value result =
-          arith::SelectOp::create(b, loc, kept, arguments[0], zero);
+      Value result = arith::SelectOp::create(b, loc, kept, arguments[0], zero);
       linalg::YieldOp::create(b, loc, result);
     };
     b.replaceOpWithNewOp<linalg::GenericOp>(
@@ -350,8 +350,9 @@ struct SumRowsPattern : OpConversionPattern<SumRowsOp> {
         DenseElementsAttr::get(onesType,
                                Attribute(b.getFloatAttr(elementType, 1.0))));
     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(elementType));
-    Value zeros = linalg::FillOp::create(b, loc, zero, createEmpty(b, loc, type))
-                      .getResult(0);
+    Value zeros =
+        linalg::FillOp::create(b, loc, zero, createEmpty(b, loc, type))
+            .getResult(0);
     b.replaceOpWithNewOp<linalg::MatmulOp>(op, TypeRange(type),
                                            ValueRange{source, ones}, zeros);
     return success();
@@ -368,8 +369,8 @@ struct BroadcastPattern : OpConversionPattern<tile::BroadcastOp> {
     auto number = [&](OpBuilder &b, Location loc, Value i) {
       return extractNumber(b, loc, adaptor.getSource(), i);
     };
-    Value column = createColumn(b, loc, type.getDimSize(0),
-                                type.getElementType(), number);
+    Value column =
+        createColumn(b, loc, type.getDimSize(0), type.getElementType(), number);
     b.replaceOp(op, combineRows(b, loc, type, column, Value(),
                                 [](OpBuilder &, Location, ValueRange x) {
                                   return x[0];

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Columns.h"
 #include "hla/Conversion/TileToLinalg.h"
+#include "Columns.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -222,19 +222,19 @@ struct StorePattern : OpConversionPattern<StoreOp> {
       return arith::ConstantIndexOp::create(b, loc, value);
     };
     int64_t rows = cast<ShapedType>(tile.getType()).getDimSize(0);
-    scf::ForOp::create(
-        b, loc, index(0), index(rows), index(1), ValueRange(),
-        [&](OpBuilder &b, Location loc, Value i, ValueRange) {
-          Value to = arith::AddIOp::create(b, loc, row, i);
-          scf::IfOp::create(b, loc, isInside(b, loc, view, to),
-                            [&](OpBuilder &b, Location loc) {
-                              memref::StoreOp::create(
-                                  b, loc, extractNumber(b, loc, tile, i), view,
-                                  to);
-                              scf::YieldOp::create(b, loc);
-                            });
-          scf::YieldOp::create(b, loc);
-        });
+    scf::ForOp::create(b, loc, index(0), index(rows), index(1), ValueRange(),
+                       [&](OpBuilder &b, Location loc, Value i, ValueRange) {
+                         Value to = arith::AddIOp::create(b, loc, row, i);
+                         scf::IfOp::create(b, loc, isInside(b, loc, view, to),
+                                           [&](OpBuilder &b, Location loc) {
+                                             memref::StoreOp::create(
+                                                 b, loc,
+                                                 extractNumber(b, loc, tile, i),
+                                                 view, to);
+                                             scf::YieldOp::create(b, loc);
+                                           });
+                         scf::YieldOp::create(b, loc);
+                       });
   }
 };
 
@@ -289,8 +289,8 @@ struct SplatPattern : OpConversionPattern<tensor::SplatOp> {
   LogicalResult matchAndRewrite(tensor::SplatOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
     auto type = cast<RankedTensorType>(op.getType());
-    b.replaceOpWithNewOp<linalg::FillOp>(
-        op, adaptor.getInput(), createEmpty(b, op.getLoc(), type));
+    b.replaceOpWithNewOp<linalg::FillOp>(op, adaptor.getInput(),
+                                         createEmpty(b, op.getLoc(), type));
     return success();
   }
 };
@@ -343,6 +343,7 @@ struct ConvertHLATileToLinalg
 
 void hla::populateHLATileToLinalgPatterns(RewritePatternSet &patterns) {
   populateColumnPatterns(patterns);
-  patterns.add<LoadPattern, StorePattern, DotPattern, SplatPattern,
-               LaunchPattern>(patterns.getContext());
+  patterns
+      .add<LoadPattern, StorePattern, DotPattern, SplatPattern, LaunchPattern>(
+          patterns.getContext());
 }
