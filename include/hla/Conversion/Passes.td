@@ -35,7 +35,8 @@ def ConvertHLAToTile : Pass<"convert-hla-to-tile"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::hla::tile::HLATileDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 

@@ -6,14 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HeadViews.h"
+#include "Padding.h"
 #include "hla/Conversion/Passes.h"
-#include "hla/Dialect/HLA/IR/HLA.h"
-#include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 namespace mlir::hla {
 #define GEN_PASS_DEF_CONVERTHLATOTILE
@@ -37,32 +41,32 @@ public:
   void build();
 
 private:
-  /// The chunk at hand: its first token and, where a decay needs it, its size.
-  struct Chunk {
-    Value row;
-    Value size;
-  };
-  /// What a body's value is in a chunk: the rows of all tokens, as a tile.
-  using Rows = llvm::SmallDenseMap<Value, Value>;
-
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
+  RankedTensorType getTileType(int64_t cols, Type elementType) {
+    return RankedTensorType::get({schedule.getChunk(), cols}, elementType);
+  }
   Value zeros(int64_t rows, int64_t cols);
   Value cast(Value tile, FloatType elementType);
-  Value subview(Value memref, ArrayRef<OpFoldResult> offsets,
-                ArrayRef<OpFoldResult> sizes, unsigned rowDim);
-  Value getSequenceView(Value sequence);
-  Value getStateView(Value states);
   Value getInitialState(unsigned state, Value carryView);
 
+  // Of the chunk at hand.
+  Value getChunkSize();
+  Value getTile(Value row);
+  Value getMasked(Value row, bool isMasked);
   Value dot(Value lhs, Value rhs, Value acc, bool transposeLhs,
             bool transposeRhs);
-  Value decayRows(Value tile, double decay, Value first, int64_t step);
+  Value decay(Span span, Value tile, Value sums);
+  Value buildSums(StepOp step);
+  Value buildRow(StepOp step, Value sums);
+  Value buildUpdate(StepOp step, Value sums);
+  void buildStep(StepOp step);
+  Value buildConstant(arith::ConstantOp op);
+  Value buildRowSum(hla::RowSumOp op);
+  Value buildBroadcast(vector::BroadcastOp op);
+  Value buildElementwise(Operation &op);
 
-  /// Emits one step; returns the rows and the next state.
-  std::pair<Value, Value> buildStep(StepOp step, Rows &rows, Value state,
-                                    const Chunk &chunk);
   SmallVector<Value> buildChunk(Value walked, ValueRange states);
   SmallVector<Value> buildLoop(ValueRange states);
   bool isKnownEmpty();
@@ -71,10 +75,20 @@ private:
   ImplicitLocOpBuilder b;
   ScheduleAttr schedule;
   FloatType operandType, accumulatorType;
-  Value batch, head, numTokens;
+  std::optional<HeadViews> head;
   /// The first row of the last chunk, where it is walked first.
   Value lastRow;
-  SmallVector<Value> inputViews, outputViews;
+  /// Views of the inputs, or the head's numbers of those of rank 1, and of the
+  /// outputs.
+  SmallVector<Value> inputs, outputViews;
+
+  /// The first row of the chunk, and, where something needs it, the number of
+  /// its tokens that there are.
+  Value chunkRow, chunkSize;
+  /// What a value of the body is in the chunk: the rows of all tokens, as a
+  /// tile, or one scalar where all tokens have the same number; a state before
+  /// the chunk, or after it.
+  llvm::SmallDenseMap<Value, Value> values;
 };
 
 } // namespace
@@ -103,48 +117,6 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
   return arith::TruncFOp::create(b, result, tile);
 }
 
-/// The matrix at `offsets` of `sizes`, all 1 but those of `rowDim` and of the
-/// last dimension.
-Value ProgramBuilder::subview(Value memref, ArrayRef<OpFoldResult> offsets,
-                              ArrayRef<OpFoldResult> sizes, unsigned rowDim) {
-  auto source = mlir::cast<MemRefType>(memref.getType());
-  const int64_t last = source.getRank() - 1;
-  SmallVector<OpFoldResult> ones(source.getRank(), b.getIndexAttr(1));
-  auto full = mlir::cast<MemRefType>(
-      memref::SubViewOp::inferResultType(source, offsets, sizes, ones));
-  // Which dimensions stay is said, not inferred: several may have extent 1.
-  auto [strides, offset] = full.getStridesAndOffset();
-  auto layout = StridedLayoutAttr::get(b.getContext(), offset,
-                                       {strides[rowDim], strides[last]});
-  auto type =
-      MemRefType::get({full.getDimSize(rowDim), full.getDimSize(last)},
-                      full.getElementType(), layout, full.getMemorySpace());
-  return memref::SubViewOp::create(b, type, memref, offsets, sizes, ones);
-}
-
-/// All tokens of the head: `memref<T x D>`.
-Value ProgramBuilder::getSequenceView(Value sequence) {
-  int64_t cols = mlir::cast<ShapedType>(sequence.getType()).getDimSize(3);
-  SmallVector<OpFoldResult> offsets(4, b.getIndexAttr(0)),
-      sizes(4, b.getIndexAttr(1));
-  offsets[op.getBatchDim()] = batch;
-  offsets[op.getHeadDim()] = head;
-  sizes[op.getTokenDim()] = getAsOpFoldResult(numTokens);
-  sizes[3] = b.getIndexAttr(cols);
-  return subview(sequence, offsets, sizes, op.getTokenDim());
-}
-
-/// The state of the head: `memref<d x dv>`.
-Value ProgramBuilder::getStateView(Value states) {
-  auto type = mlir::cast<ShapedType>(states.getType());
-  SmallVector<OpFoldResult> offsets = {batch, head, b.getIndexAttr(0),
-                                       b.getIndexAttr(0)};
-  SmallVector<OpFoldResult> sizes = {b.getIndexAttr(1), b.getIndexAttr(1),
-                                     b.getIndexAttr(type.getDimSize(2)),
-                                     b.getIndexAttr(type.getDimSize(3))};
-  return subview(states, offsets, sizes, /*rowDim=*/2);
-}
-
 Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
   auto type = mlir::cast<VectorType>(op.getStateArguments()[state].getType());
   if (!carryView)
@@ -160,120 +132,235 @@ Value ProgramBuilder::dot(Value lhs, Value rhs, Value acc, bool transposeLhs,
                        cast(rhs, operandType), acc, transposeLhs, transposeRhs);
 }
 
-Value ProgramBuilder::decayRows(Value tile, double decay, Value first,
-                                int64_t step) {
-  if (decay == 1.0)
-    return tile;
-  Value wide = cast(tile, accumulatorType);
-  return DecayOp::create(b, wide.getType(), b.getF64FloatAttr(decay), wide,
-                         first, b.getI64IntegerAttr(step));
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// The number of tokens that the chunk has.
+Value ProgramBuilder::getChunkSize() {
+  if (!chunkSize)
+    chunkSize = arith::MinSIOp::create(
+        b, index(schedule.getChunk()),
+        arith::SubIOp::create(b, head->getNumTokens(), chunkRow));
+  return chunkSize;
 }
 
-/// The equations of the pass's description. Reverse: positions count from the
-/// chunk's last token, so that `i` becomes `n-1-i`:
-///
-///   D_i = γ^{n-i},  W_j = γ^j,  A_ij = γ^{j-i} q_i·k_j for j ≥ i.
-///
-/// The order is the one in which a GPU's warps wait least: what needs nothing
-/// of this chunk's exchange comes before it.
-std::pair<Value, Value> ProgramBuilder::buildStep(StepOp step, Rows &rows,
-                                                  Value state,
-                                                  const Chunk &chunk) {
-  const bool exclusive = step.getExclusive(), reverse = op.getReverse();
+/// The rows of all tokens, also where all have one number.
+Value ProgramBuilder::getTile(Value row) {
+  Value value = values.lookup(row);
+  if (isa<RankedTensorType>(value.getType()))
+    return value;
+  return tensor::SplatOp::create(b, getTileType(1, value.getType()), value);
+}
+
+/// The rows of all tokens; with `isMasked`, zero after the last token.
+Value ProgramBuilder::getMasked(Value row, bool isMasked) {
+  Value tile = getTile(row);
+  return isMasked ? MaskOp::create(b, tile.getType(), tile, getChunkSize())
+                  : tile;
+}
+
+Value ProgramBuilder::buildConstant(arith::ConstantOp op) {
+  auto splat = mlir::cast<SplatElementsAttr>(op.getValue());
+  auto type = mlir::cast<VectorType>(op.getType());
+  if (type.getDimSize(0) == 1)
+    return arith::ConstantOp::create(b, splat.getSplatValue<TypedAttr>());
+  return arith::ConstantOp::create(
+      b, splat.resizeSplat(
+             getTileType(type.getDimSize(0), type.getElementType())));
+}
+
+Value ProgramBuilder::buildRowSum(hla::RowSumOp op) {
+  auto elementType =
+      mlir::cast<FloatType>(op.getSum().getType().getElementType());
+  Value row = getTile(op.getRow());
+  if (op.getRow().getType().getDimSize(0) == 1)
+    return cast(row, elementType);
+  return SumRowsOp::create(b, getTileType(1, elementType), row);
+}
+
+Value ProgramBuilder::buildBroadcast(vector::BroadcastOp op) {
+  VectorType type = op.getResultVectorType();
+  Value source = values.lookup(op.getSource());
+  if (type.getDimSize(0) == 1)
+    return source;
+  RankedTensorType result =
+      getTileType(type.getDimSize(0), type.getElementType());
+  if (isa<RankedTensorType>(source.getType()))
+    return BroadcastOp::create(b, result, source);
+  return tensor::SplatOp::create(b, result, source);
+}
+
+/// The operation on tiles that the body has on rows, or on scalars where all
+/// tokens have the same. Numbers of 16 bits are computed with in f32, and each
+/// result is rounded.
+Value ProgramBuilder::buildElementwise(Operation &op) {
+  const bool isCast = isa<arith::ExtFOp, arith::TruncFOp>(op);
+  auto isNarrow = [](Type type) {
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16;
+  };
+  auto withElement = [](Type type, Type elementType) -> Type {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return tile ? Type(tile.clone(elementType)) : elementType;
+  };
+  const bool isScalar = llvm::none_of(op.getOperands(), [&](Value operand) {
+    return isa<RankedTensorType>(values.lookup(operand).getType());
+  });
+  OperationState state(b.getLoc(), op.getName());
+  for (Value operand : op.getOperands()) {
+    Value value = isScalar ? values.lookup(operand) : getTile(operand);
+    if (!isCast && isNarrow(getElementTypeOrSelf(value)))
+      value = arith::ExtFOp::create(
+          b, withElement(value.getType(), b.getF32Type()), value);
+    state.operands.push_back(value);
+  }
+  auto row = mlir::cast<VectorType>(op.getResult(0).getType());
+  Type elementType = row.getElementType();
+  Type type = isScalar ? elementType
+                       : Type(getTileType(row.getDimSize(0), elementType));
+  const bool isRounded = !isCast && isNarrow(elementType);
+  state.addTypes(isRounded ? withElement(type, b.getF32Type()) : type);
+  state.addAttributes(op.getAttrs());
+  Value result = b.create(state)->getResult(0);
+  return isRounded ? arith::TruncFOp::create(b, type, result) : result;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// The sums of a step's log-decays over the chunk, or null where nothing
+/// decays. A token that does not exist decays nothing.
+Value ProgramBuilder::buildSums(StepOp step) {
   const double decay = step.getDecay().convertToDouble();
-  Value q = rows.lookup(step.getQuery()), k = rows.lookup(step.getKey()),
-        v = rows.lookup(step.getValue());
+  Value row = step.getLogDecay();
+  if (!row && decay == 1.0)
+    return {};
+  RankedTensorType type = getTileType(1, b.getF64Type());
+  Value number =
+      row ? values.lookup(row)
+          : arith::ConstantOp::create(b, b.getF64FloatAttr(std::log(decay)));
+  if (isa<RankedTensorType>(number.getType()))
+    return PrefixSumOp::create(b, type, getMasked(row, !isZeroPadded(row)));
+  if (!number.getType().isF64())
+    number = arith::ExtFOp::create(b, b.getF64Type(), number);
+  return RampOp::create(b, type, number, getChunkSize());
+}
+
+Value ProgramBuilder::decay(Span span, Value tile, Value sums) {
+  if (!sums)
+    return tile;
+  Value wide = cast(tile, accumulatorType);
+  return DecayOp::create(b, wide.getType(), span, wide, sums);
+}
+
+/// A and y of the pass's description; of keys and values, rows that are not
+/// those of a token count for nothing.
+Value ProgramBuilder::buildRow(StepOp step, Value sums) {
+  const bool exclusive = step.getExclusive(), reverse = op.getReverse();
+  const auto [maskKey, maskValue] = needsMask(step);
+  Value q = getTile(step.getQuery()), k = getMasked(step.getKey(), maskKey),
+        v = getMasked(step.getValue(), maskValue);
   const int64_t c = schedule.getChunk();
   const int64_t dv = step.getValue().getType().getDimSize(0);
 
   // A.
   Value scores = dot(q, k, zeros(c, c), false, true);
-  scores = CausalOp::create(
-      b, scores.getType(),
-      TriangleAttr::get(b.getContext(),
-                        reverse ? Triangle::Upper : Triangle::Lower),
-      exclusive ? b.getUnitAttr() : UnitAttr(), b.getF64FloatAttr(decay),
-      scores);
+  scores = CausalOp::create(b, scores.getType(),
+                            reverse ? Triangle::Upper : Triangle::Lower,
+                            exclusive, scores, sums);
 
   // D q S + A v.
-  Value y = dot(q, state, zeros(c, dv), false, false);
-  if (decay != 1.0) {
-    Value first =
-        reverse
-            ? (exclusive ? Value(arith::SubIOp::create(b, chunk.size, index(1)))
-                         : chunk.size)
-            : index(exclusive ? 0 : 1);
-    y = decayRows(y, decay, first, reverse ? -1 : 1);
-  }
-
-  y = dot(scores, v, y, false, false);
-  auto rowType =
-      mlir::cast<FloatType>(step.getRow().getType().getElementType());
-  y = cast(y, rowType);
-
-  // S' = γⁿ S + kᵀ W v. W scales what a step has produced, where one is: that
-  // is in registers.
-  if (decay != 1.0) {
-    state = decayRows(state, decay, chunk.size, 0);
-    Value first = reverse
-                      ? index(0)
-                      : Value(arith::SubIOp::create(b, chunk.size, index(1)));
-    bool scaleValue = step.getValue().getDefiningOp<StepOp>() &&
-                      !step.getKey().getDefiningOp<StepOp>();
-    Value &scaled = scaleValue ? v : k;
-    scaled = decayRows(scaled, decay, first, reverse ? 1 : -1);
-  }
-  return {y, dot(k, v, state, true, false)};
+  Value y = dot(q, values.lookup(step.getState()), zeros(c, dv), false, false);
+  Span walked = reverse ? (exclusive ? Span::After : Span::From)
+                        : (exclusive ? Span::Before : Span::Through);
+  y = dot(scores, v, decay(walked, y, sums), false, false);
+  return cast(y,
+              mlir::cast<FloatType>(step.getRow().getType().getElementType()));
 }
+
+/// S' of the pass's description. W scales what the body has computed, where one
+/// of key and value is: that is in registers.
+Value ProgramBuilder::buildUpdate(StepOp step, Value sums) {
+  const auto [maskKey, maskValue] = needsMask(step);
+  Value k = getMasked(step.getKey(), maskKey),
+        v = getMasked(step.getValue(), maskValue);
+  bool scaleValue = isComputed(step.getValue()) && !isComputed(step.getKey());
+  Value &scaled = scaleValue ? v : k;
+  Value state = decay(Span::All, values.lookup(step.getState()), sums);
+  scaled = decay(op.getReverse() ? Span::Before : Span::After, scaled, sums);
+  return dot(k, v, state, true, false);
+}
+
+/// The order is the one in which a GPU's warps wait least: what needs nothing
+/// of this chunk's exchange comes before it. Of steps that read one state, all
+/// but one compute a row alone.
+void ProgramBuilder::buildStep(StepOp step) {
+  Value sums = buildSums(step);
+  if (!step.getRow().use_empty())
+    values[step.getRow()] = buildRow(step, sums);
+  if (!step.getNext().use_empty())
+    values[step.getNext()] = buildUpdate(step, sums);
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
 
 /// Emits the chunk that comes after `walked` rows, a multiple of the chunk's
 /// size; returns the next states.
 SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
-  const int64_t c = schedule.getChunk();
-  Chunk chunk;
-  chunk.row = walked;
+  chunkRow = walked;
   if (op.getReverse())
-    chunk.row = arith::SubIOp::create(b, lastRow, walked);
-  Block &body = op.getBody().front();
-  if (llvm::any_of(body.getOps<StepOp>(), [](StepOp step) {
-        return step.getDecay().convertToDouble() != 1.0;
-      }))
-    chunk.size = arith::MinSIOp::create(
-        b, index(c), arith::SubIOp::create(b, numTokens, chunk.row));
+    chunkRow = arith::SubIOp::create(b, lastRow, walked);
+  chunkSize = {};
+  values.clear();
 
-  Rows rows;
-  for (auto [view, argument] : llvm::zip(inputViews, body.getArguments())) {
+  Block &body = op.getBody().front();
+  for (auto [input, argument] : llvm::zip(inputs, body.getArguments())) {
     auto row = mlir::cast<VectorType>(argument.getType());
-    auto type =
-        RankedTensorType::get({c, row.getDimSize(0)}, row.getElementType());
-    rows[argument] = LoadOp::create(b, type, view, chunk.row);
+    values[argument] =
+        isa<MemRefType>(input.getType())
+            ? LoadOp::create(
+                  b, getTileType(row.getDimSize(0), row.getElementType()),
+                  input, chunkRow)
+            : input;
   }
-  llvm::SmallDenseMap<Value, Value> stateOf(llvm::size(op.getStateArguments()));
   for (auto [argument, state] : llvm::zip(op.getStateArguments(), states))
-    stateOf[argument] = state;
-  for (StepOp step : body.getOps<StepOp>()) {
-    auto [row, next] =
-        buildStep(step, rows, stateOf.lookup(step.getState()), chunk);
-    rows[step.getRow()] = row;
-    stateOf[step.getNext()] = next;
+    values[argument] = state;
+  for (Operation &inner : body.without_terminator()) {
+    if (auto step = dyn_cast<StepOp>(inner)) {
+      buildStep(step);
+      continue;
+    }
+    values[inner.getResult(0)] =
+        llvm::TypeSwitch<Operation *, Value>(&inner)
+            .Case([&](arith::ConstantOp op) { return buildConstant(op); })
+            .Case([&](hla::RowSumOp op) { return buildRowSum(op); })
+            .Case([&](vector::BroadcastOp op) { return buildBroadcast(op); })
+            .Default([&](Operation *op) { return buildElementwise(*op); });
   }
 
   OperandRange yielded = mlir::cast<YieldOp>(body.getTerminator()).getValues();
   for (auto [view, value] : llvm::zip(outputViews, yielded))
-    StoreOp::create(b, rows.lookup(value), view, chunk.row);
+    StoreOp::create(b, getTile(value), view, chunkRow);
   SmallVector<Value> next;
   for (Value value : yielded.drop_front(outputViews.size()))
-    next.push_back(stateOf.lookup(value));
+    next.push_back(values.lookup(value));
   return next;
 }
 
 /// Emits the loop over chunks; returns the final states.
 SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
-  for (Value input : op.getInputs())
-    inputViews.push_back(getSequenceView(input));
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    const bool isNumber =
+        mlir::cast<ShapedType>(input.getType()).getRank() == 1;
+    inputs.push_back(isNumber ? head->getNumber(input, op.getGroup(i))
+                              : head->getTokens(input, op.getGroup(i)));
+  }
   for (Value output : op.getSequenceOutputs())
-    outputViews.push_back(getSequenceView(output));
-  Value chunk = index(schedule.getChunk());
+    outputViews.push_back(head->getTokens(output));
+  Value chunk = index(schedule.getChunk()), numTokens = head->getNumTokens();
   if (op.getReverse()) {
     Value numChunks = arith::CeilDivSIOp::create(b, numTokens, chunk);
     lastRow = arith::MulIOp::create(
@@ -295,8 +382,8 @@ SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
 /// Whether there are no tokens, whatever the arguments.
 bool ProgramBuilder::isKnownEmpty() {
   auto isEmpty = [&](Value sequence) {
-    return mlir::cast<ShapedType>(sequence.getType())
-               .getDimSize(op.getTokenDim()) == 0;
+    auto type = mlir::cast<ShapedType>(sequence.getType());
+    return type.getRank() != 1 && type.getDimSize(op.getTokenDim()) == 0;
   };
   return llvm::any_of(op.getInputs(), isEmpty) ||
          llvm::any_of(op.getSequenceOutputs(), isEmpty);
@@ -307,17 +394,21 @@ void ProgramBuilder::build() {
   auto dim = [&](unsigned i) -> Value {
     return b.createOrFold<memref::DimOp>(first, i);
   };
-  Value numBatches = dim(op.getBatchDim()), numHeads = dim(op.getHeadDim());
-  numTokens = dim(op.getTokenDim());
+  Value numBatches = dim(op.getBatchDim()), numHeads = dim(op.getHeadDim()),
+        numTokens = dim(op.getTokenDim());
+  if (op.getGroup(0) != 1)
+    numHeads = b.createOrFold<arith::MulIOp>(numHeads, index(op.getGroup(0)));
+  if (Value lengths = op.getLengths())
+    numBatches = b.createOrFold<arith::SubIOp>(
+        b.createOrFold<memref::DimOp>(lengths, 0), index(1));
   auto launch = LaunchOp::create(b, numBatches, numHeads, schedule);
   b.setInsertionPointToStart(&launch.getBody().front());
-  batch = launch.getBatch();
-  head = launch.getHead();
+  head.emplace(op, b, launch, numTokens);
   SmallVector<Value> states;
   auto carry = op.getCarries().begin();
   for (auto [i, hasCarry] : llvm::enumerate(op.getCarryIn()))
     states.push_back(
-        getInitialState(i, hasCarry ? getStateView(*carry++) : Value()));
+        getInitialState(i, hasCarry ? head->getState(*carry++) : Value()));
 
   // A matrix without rows has no views; states end as they begin.
   if (!isKnownEmpty())
@@ -330,7 +421,7 @@ void ProgramBuilder::build() {
       continue;
     auto elementType =
         mlir::cast<FloatType>(getElementTypeOrSelf(argument.getType()));
-    StoreOp::create(b, cast(state, elementType), getStateView(*final++),
+    StoreOp::create(b, cast(state, elementType), head->getState(*final++),
                     index(0));
   }
 }
@@ -357,11 +448,62 @@ struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
     if (llvm::any_of(op.getOperandTypes(), llvm::IsaPred<TensorType>))
       return op.emitOpError("expected operands in memory (hla-bufferize puts "
                             "them there), but got tensors");
-    for (Operation &inner : op.getBody().front().without_terminator())
-      if (!isa<StepOp>(inner))
-        return inner.emitOpError("expected only hla.step in the body of a "
-                                 "fused scan, but got ")
-               << inner.getName();
+    Block &body = op.getBody().front();
+    for (Operation &inner : body.without_terminator())
+      if (failed(checkInner(inner)))
+        return failure();
+    return checkStates(op);
+  }
+
+  /// Rows are vectors of one width, and an operation has one result.
+  static LogicalResult checkInner(Operation &op) {
+    auto isRow = [](Type type) {
+      auto vector = dyn_cast<VectorType>(type);
+      return vector && vector.getRank() == 1;
+    };
+    auto broadcast = dyn_cast<vector::BroadcastOp>(op);
+    auto constant = dyn_cast<arith::ConstantOp>(op);
+    if (isa<StepOp, hla::RowSumOp>(op) ||
+        (broadcast && isRow(broadcast.getSourceType()) &&
+         cast<VectorType>(broadcast.getSourceType()).getDimSize(0) == 1) ||
+        (constant && isa<SplatElementsAttr>(constant.getValue()) &&
+         isRow(op.getResult(0).getType())) ||
+        (op.hasTrait<OpTrait::Elementwise>() && op.getNumResults() == 1 &&
+         isRow(op.getResult(0).getType()) &&
+         llvm::all_of(op.getOperandTypes(), isRow)))
+      return success();
+    return op.emitOpError(
+               "expected hla.step, hla.row_sum, a broadcast of one "
+               "number, a splat constant or an elementwise operation "
+               "on rows in the body of a fused scan, but got ")
+           << op.getName();
+  }
+
+  /// A chunk is a step's tokens one after the other, so the state that a token
+  /// leaves must be the one that the step finds at the next token.
+  static LogicalResult checkStates(FusedScanOp op) {
+    Block &body = op.getBody().front();
+    auto isState = [&](Value value) {
+      return llvm::is_contained(op.getStateArguments(), value);
+    };
+    for (StepOp step : body.getOps<StepOp>())
+      if (!isState(step.getState()))
+        return step.emitOpError("expected the state to be one before the token "
+                                "(each is updated by one step), but got ")
+               << step.getState();
+    auto yield = cast<YieldOp>(body.getTerminator());
+    for (auto [argument, next] :
+         llvm::zip(op.getStateArguments(),
+                   yield.getValues().take_back(op.getNumStates()))) {
+      auto step = next.getDefiningOp<StepOp>();
+      if (next != argument &&
+          !(step && step.getState() == argument && step.getNext() == next))
+        return yield.emitOpError(
+                   "expected the state before the token, argument "
+                   "#")
+               << argument.getArgNumber()
+               << " of the body, or what a step made of it, but got " << next;
+    }
     return success();
   }
 };

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "hla/Conversion/TileToLinalg.h"
+#include "Columns.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -24,7 +25,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include <cmath>
 
 namespace mlir::hla {
 #define GEN_PASS_DEF_CONVERTHLATILETOLINALG
@@ -93,8 +93,11 @@ Value createBlock(OpBuilder &b, Location loc, Value view, OpFoldResult row,
                                    ArrayRef{rows, cols}, ArrayRef{one, one});
 }
 
-/// Bytes that buffers are aligned to: a cache line.
-constexpr int64_t kAlignment = 64;
+/// Whether a row is in the view; a negative one is not.
+Value isInside(OpBuilder &b, Location loc, Value view, Value row) {
+  Value rows = memref::DimOp::create(b, loc, view, 0);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, rows);
+}
 
 struct LoadPattern : OpConversionPattern<LoadOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -103,6 +106,10 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
                                 ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     RankedTensorType type = op.getTile().getType();
+    if (op.getView().getType().getRank() == 1) {
+      b.replaceOp(op, loadColumn(b, loc, adaptor.getView(), op.getRow(), type));
+      return success();
+    }
     auto buffer = memref::AllocOp::create(
         b, loc, MemRefType::get(type.getShape(), type.getElementType()),
         b.getI64IntegerAttr(kAlignment));
@@ -123,6 +130,26 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
     b.replaceOpWithNewOp<bufferization::ToTensorOp>(
         op, type, buffer, /*restrict=*/true, /*writable=*/true);
     return success();
+  }
+
+  static Value loadColumn(OpBuilder &b, Location loc, Value view, Value row,
+                          RankedTensorType type) {
+    auto number = [&](OpBuilder &b, Location loc, Value i) -> Value {
+      Value from = arith::AddIOp::create(b, loc, row, i);
+      auto guarded = scf::IfOp::create(
+          b, loc, isInside(b, loc, view, from),
+          [&](OpBuilder &b, Location loc) {
+            scf::YieldOp::create(
+                b, loc, memref::LoadOp::create(b, loc, view, from).getResult());
+          },
+          [&](OpBuilder &b, Location loc) {
+            Value zero = arith::ConstantOp::create(
+                b, loc, b.getZeroAttr(type.getElementType()));
+            scf::YieldOp::create(b, loc, zero);
+          });
+      return guarded.getResult(0);
+    };
+    return createColumn(b, loc, type.getShape(), type.getElementType(), number);
   }
 
   /// Writes zeros above, below and right of the window.
@@ -168,6 +195,11 @@ struct StorePattern : OpConversionPattern<StoreOp> {
     if (!type)
       return b.notifyMatchFailure(op, "the tile is in shared memory");
     Location loc = op.getLoc();
+    if (op.getView().getType().getRank() == 1) {
+      storeColumn(b, loc, adaptor.getTile(), adaptor.getView(), op.getRow());
+      b.eraseOp(op);
+      return success();
+    }
     Window window = Window::get(b, loc, adaptor.getView(), op.getRow(), type);
     OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
     Value target = createBlock(b, loc, adaptor.getView(), window.viewRow, zero,
@@ -183,24 +215,32 @@ struct StorePattern : OpConversionPattern<StoreOp> {
     b.eraseOp(op);
     return success();
   }
+
+  static void storeColumn(OpBuilder &b, Location loc, Value tile, Value view,
+                          Value row) {
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    int64_t rows = cast<ShapedType>(tile.getType()).getDimSize(0);
+    scf::ForOp::create(b, loc, index(0), index(rows), index(1), ValueRange(),
+                       [&](OpBuilder &b, Location loc, Value i, ValueRange) {
+                         Value to = arith::AddIOp::create(b, loc, row, i);
+                         scf::IfOp::create(b, loc, isInside(b, loc, view, to),
+                                           [&](OpBuilder &b, Location loc) {
+                                             memref::StoreOp::create(
+                                                 b, loc,
+                                                 extractNumber(b, loc, tile, i),
+                                                 view, to);
+                                             scf::YieldOp::create(b, loc);
+                                           });
+                         scf::YieldOp::create(b, loc);
+                       });
+  }
 };
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
-
-Value createEmpty(OpBuilder &b, Location loc, RankedTensorType type) {
-  return tensor::EmptyOp::create(b, loc, type.getShape(),
-                                 type.getElementType());
-}
-
-/// `tile` in the accumulator's element type. Exact: the accumulator is wider.
-Value extend(OpBuilder &b, Location loc, Value tile, Type elementType) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  if (type.getElementType() == elementType)
-    return tile;
-  return arith::ExtFOp::create(b, loc, type.clone(elementType), tile);
-}
 
 struct DotPattern : OpConversionPattern<DotOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -238,105 +278,19 @@ struct DotPattern : OpConversionPattern<DotOp> {
   }
 };
 
-/// γ^n, rounded once to `type`.
-FloatAttr getPower(Type type, double decay, int64_t exponent) {
-  return FloatAttr::get(type, std::pow(decay, static_cast<double>(exponent)));
-}
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
 
-struct CausalPattern : OpConversionPattern<CausalOp> {
+/// One number everywhere.
+struct SplatPattern : OpConversionPattern<tensor::SplatOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(CausalOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(tensor::SplatOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
-    Location loc = op.getLoc();
-    RankedTensorType type = op.getType();
-    double decay = op.getDecay().convertToDouble();
-    SmallVector<Value> inputs{adaptor.getSource()};
-    if (decay != 1.0)
-      inputs.push_back(createPowers(b, op, decay));
-    SmallVector<AffineMap> maps(inputs.size() + 1, b.getMultiDimIdentityMap(2));
-    SmallVector<utils::IteratorType> iterators(2,
-                                               utils::IteratorType::parallel);
-    bool lower = op.getTriangle() == Triangle::Lower;
-    auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
-      Value first = linalg::IndexOp::create(b, loc, lower ? 1 : 0);
-      Value second = linalg::IndexOp::create(b, loc, lower ? 0 : 1);
-      auto predicate = op.getStrict() ? arith::CmpIPredicate::slt
-                                      : arith::CmpIPredicate::sle;
-      Value kept = arith::CmpIOp::create(b, loc, predicate, first, second);
-      Value score = arguments[0];
-      if (decay != 1.0)
-        score = arith::MulFOp::create(b, loc, score, arguments[1]);
-      Value zero = arith::ConstantOp::create(
-          b, loc, b.getZeroAttr(type.getElementType()));
-      Value result = arith::SelectOp::create(b, loc, kept, score, zero);
-      linalg::YieldOp::create(b, loc, result);
-    };
-    b.replaceOpWithNewOp<linalg::GenericOp>(
-        op, TypeRange(type), inputs, ValueRange(createEmpty(b, loc, type)),
-        maps, iterators, body);
-    return success();
-  }
-
-  /// The constant tile of the powers, 1 where no power is used.
-  static Value createPowers(OpBuilder &b, CausalOp op, double decay) {
-    RankedTensorType type = op.getType();
-    int64_t size = type.getDimSize(0), strict = op.getStrict() ? 1 : 0;
-    SmallVector<Attribute> powers, values;
-    for (int64_t distance = 0; distance < size; ++distance)
-      powers.push_back(getPower(type.getElementType(), decay, distance));
-    for (int64_t row = 0; row < size; ++row)
-      for (int64_t col = 0; col < size; ++col) {
-        int64_t distance =
-            (op.getTriangle() == Triangle::Lower ? row - col : col - row) -
-            strict;
-        values.push_back(powers[std::max<int64_t>(distance, 0)]);
-      }
-    return arith::ConstantOp::create(b, op.getLoc(),
-                                     DenseElementsAttr::get(type, values));
-  }
-};
-
-struct DecayPattern : OpConversionPattern<DecayOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  // The powers, one a row, are a tensor of their own, computed in f64: one call
-  // of `pow` a row, hoisted from loops in which `first` does not change.
-  LogicalResult matchAndRewrite(DecayOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &b) const override {
-    Location loc = op.getLoc();
-    RankedTensorType type = op.getSource().getType();
-    Type element = type.getElementType();
-    auto powersType = RankedTensorType::get({type.getDimSize(0)}, element);
-    Value base = arith::ConstantOp::create(
-        b, loc, b.getF64FloatAttr(op.getDecay().convertToDouble()));
-    Value step = arith::ConstantIndexOp::create(b, loc, op.getStep());
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    auto power = [&](OpBuilder &b, Location loc, ValueRange indices) {
-      Value offset = arith::MulIOp::create(b, loc, step, indices[0]);
-      Value sum = arith::AddIOp::create(b, loc, adaptor.getFirst(), offset);
-      Value exponent = arith::MaxSIOp::create(b, loc, sum, zero);
-      exponent = arith::IndexCastOp::create(b, loc, b.getI64Type(), exponent);
-      exponent = arith::SIToFPOp::create(b, loc, b.getF64Type(), exponent);
-      Value result = math::PowFOp::create(b, loc, base, exponent);
-      if (!element.isF64())
-        result = arith::TruncFOp::create(b, loc, element, result);
-      tensor::YieldOp::create(b, loc, result);
-    };
-    Value powers =
-        tensor::GenerateOp::create(b, loc, powersType, ValueRange(), power);
-    AffineMap identity = b.getMultiDimIdentityMap(2);
-    AffineMap rows = AffineMap::get(2, 0, b.getAffineDimExpr(0));
-    SmallVector<utils::IteratorType> iterators(2,
-                                               utils::IteratorType::parallel);
-    auto body = [](OpBuilder &b, Location loc, ValueRange arguments) {
-      Value scaled = arith::MulFOp::create(b, loc, arguments[0], arguments[1]);
-      linalg::YieldOp::create(b, loc, scaled);
-    };
-    b.replaceOpWithNewOp<linalg::GenericOp>(
-        op, TypeRange(type), ValueRange{powers, adaptor.getSource()},
-        ValueRange(createEmpty(b, loc, type)),
-        ArrayRef{rows, identity, identity}, iterators, body);
+    auto type = cast<RankedTensorType>(op.getType());
+    b.replaceOpWithNewOp<linalg::FillOp>(op, adaptor.getInput(),
+                                         createEmpty(b, op.getLoc(), type));
     return success();
   }
 };
@@ -375,6 +329,7 @@ struct ConvertHLATileToLinalg
   void runOnOperation() override {
     ConversionTarget target(getContext());
     target.addIllegalDialect<HLATileDialect>();
+    target.addIllegalOp<tensor::SplatOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     RewritePatternSet patterns(&getContext());
     populateHLATileToLinalgPatterns(patterns);
@@ -387,6 +342,8 @@ struct ConvertHLATileToLinalg
 } // namespace
 
 void hla::populateHLATileToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<LoadPattern, StorePattern, DotPattern, CausalPattern,
-               DecayPattern, LaunchPattern>(patterns.getContext());
+  populateColumnPatterns(patterns);
+  patterns
+      .add<LoadPattern, StorePattern, DotPattern, SplatPattern, LaunchPattern>(
+          patterns.getContext());
 }

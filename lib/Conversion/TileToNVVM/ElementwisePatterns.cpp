@@ -11,7 +11,9 @@
 #include "Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -144,6 +146,57 @@ void forEachElement(const FragmentShape &shape,
               8 * np + i % 2);
 }
 
+/// Sums where all log-decays are the same: what decays is a power of one decay,
+/// by the number of tokens.
+struct Powers {
+  Powers(Emitter &e, RampOp ramp, ConversionPatternRewriter &rewriter)
+      : count(e.toI32(rewriter.getRemappedValue(ramp.getCount()))) {
+    FloatAttr constant;
+    if (matchPattern(ramp.getLogDecay(), m_Constant(&constant))) {
+      log2Decay = e.f32(std::max(constant.getValueAsDouble(), kLeastLogDecay) *
+                        llvm::numbers::log2e);
+      return;
+    }
+    Value logDecay = e.atLeast(rewriter.getRemappedValue(ramp.getLogDecay()),
+                               kLeastLogDecay);
+    logDecay = arith::TruncFOp::create(e, e.getF32Type(), logDecay);
+    log2Decay = arith::MulFOp::create(e, logDecay, e.f32(llvm::numbers::log2e));
+  }
+
+  /// γⁿ for an f32 `n`, as 2^(n log₂ γ).
+  Value get(Emitter &e, Value n) const {
+    return e.power2(arith::MulFOp::create(e, n, log2Decay));
+  }
+
+  /// The number of tokens of the chunk, i32.
+  Value count;
+  Value log2Decay;
+};
+
+/// Token `l` is in lane `l mod 32`.
+struct ConvertRamp : OpConversionPattern<RampOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(RampOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(op.getLoc(), rewriter);
+    Value lane = e.rem(e.opaqueThreadId(Shuffle::Write), 32);
+    Value count = e.toI32(adaptor.getCount().front());
+    Value logDecay = e.atLeast(adaptor.getLogDecay().front(), kLeastLogDecay);
+    SmallVector<Value> registers;
+    const int64_t size =
+        LaneAttr::getRegisters(op.getSums().getType().getShape());
+    for (int64_t i = 0; i < size; ++i) {
+      Value tokens = arith::MinSIOp::create(e, e.add(lane, 32 * i + 1), count);
+      registers.push_back(arith::MulFOp::create(
+          e, logDecay, arith::SIToFPOp::create(e, e.getF64Type(), tokens)));
+    }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
 /// With the distance `Δ = i - j` below the diagonal (above it for an upper
 /// triangle), the element is kept if `Δ ≥ s`, times γ^{Δ-s}. A thread's
 /// distances differ from that of its first element by constants.
@@ -153,6 +206,9 @@ struct ConvertCausal : OpConversionPattern<CausalOp> {
   LogicalResult
   matchAndRewrite(CausalOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    auto ramp = op.getBy() ? op.getBy().getDefiningOp<RampOp>() : RampOp();
+    if (op.getBy() && !ramp)
+      return rewriter.notifyMatchFailure(op, "sums are not those of a ramp");
     Emitter e(op.getLoc(), rewriter);
     FragmentShape shape(op.getType());
     auto [row, col] = getFirstElement(e, shape);
@@ -161,12 +217,14 @@ struct ConvertCausal : OpConversionPattern<CausalOp> {
     bool swap =
         shape.frag.getTransposed() != (op.getTriangle() == Triangle::Upper);
     const int64_t strict = op.getStrict();
-    const double decay = op.getDecay().convertToDouble();
     Value first = swap ? e.createOrFold<arith::SubIOp>(col, row)
                        : e.createOrFold<arith::SubIOp>(row, col);
-    Value firstF32 = decay == 1.0
-                         ? Value()
-                         : arith::SIToFPOp::create(e, e.getF32Type(), first);
+    Value firstF32;
+    std::optional<Powers> powers;
+    if (ramp) {
+      firstF32 = arith::SIToFPOp::create(e, e.getF32Type(), first);
+      powers.emplace(e, ramp, rewriter);
+    }
     Value zero = e.f32(0.0);
     SmallVector<Value> registers(adaptor.getSource());
     forEachElement(shape, [&](int64_t i, int64_t r, int64_t c) {
@@ -174,9 +232,9 @@ struct ConvertCausal : OpConversionPattern<CausalOp> {
       Value keep = arith::CmpIOp::create(e, arith::CmpIPredicate::sge, first,
                                          e.i32(-distance));
       Value kept = registers[i];
-      if (decay != 1.0) {
+      if (powers) {
         Value n = arith::AddFOp::create(e, firstF32, e.f32(distance));
-        kept = arith::MulFOp::create(e, kept, e.power(decay, n));
+        kept = arith::MulFOp::create(e, kept, powers->get(e, n));
       }
       registers[i] = arith::SelectOp::create(e, keep, kept, zero);
     });
@@ -185,28 +243,33 @@ struct ConvertCausal : OpConversionPattern<CausalOp> {
   }
 };
 
-/// Factors depend on the row alone: one power for every row of a thread.
+/// Factors depend on the row alone: one power for every row of a thread, of
+/// `max(first + step·row, 0)` tokens.
 struct ConvertDecay : OpConversionPattern<DecayOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult
   matchAndRewrite(DecayOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    auto ramp = op.getBy().getDefiningOp<RampOp>();
+    if (!ramp)
+      return rewriter.notifyMatchFailure(op, "sums are not those of a ramp");
     Emitter e(op.getLoc(), rewriter);
     FragmentShape shape(op.getType());
     const bool transposed = shape.frag.getTransposed();
-    const int64_t step = op.getStepAttr().getInt();
     auto [storedRow, storedCol] = getFirstElement(e, shape);
     Value row = transposed ? storedCol : storedRow;
-    Value first = e.add(e.toI32(adaptor.getFirst().front()), e.mul(row, step));
+    Powers powers(e, ramp, rewriter);
+    auto [start, step] = getTokens(e, op.getSpan(), powers.count);
+    const int64_t slope = step;
+    Value first = e.add(start, e.mul(row, slope));
     llvm::SmallDenseMap<int64_t, Value> factors;
     auto getFactor = [&](int64_t distance) {
-      Value &factor = factors[step == 0 ? 0 : distance];
+      Value &factor = factors[slope == 0 ? 0 : distance];
       if (!factor) {
-        Value n = e.createOrFold<arith::MaxSIOp>(e.add(first, step * distance),
+        Value n = e.createOrFold<arith::MaxSIOp>(e.add(first, slope * distance),
                                                  e.i32(0));
-        factor = e.power(op.getDecay().convertToDouble(),
-                         arith::SIToFPOp::create(e, e.getF32Type(), n));
+        factor = powers.get(e, arith::SIToFPOp::create(e, e.getF32Type(), n));
       }
       return factor;
     };
@@ -218,6 +281,24 @@ struct ConvertDecay : OpConversionPattern<DecayOp> {
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
+
+  /// How many tokens decay row 0, and how many more each next one.
+  static std::pair<Value, int64_t> getTokens(Emitter &e, Span span,
+                                             Value count) {
+    switch (span) {
+    case Span::Through:
+      return {e.i32(1), 1};
+    case Span::Before:
+      return {e.i32(0), 1};
+    case Span::After:
+      return {e.add(count, -1), -1};
+    case Span::From:
+      return {count, -1};
+    case Span::All:
+      return {count, 0};
+    }
+    llvm_unreachable("all spans are handled");
+  }
 };
 
 } // namespace
@@ -225,5 +306,6 @@ struct ConvertDecay : OpConversionPattern<DecayOp> {
 void tile::populateElementwisePatterns(const TypeConverter &converter,
                                        RewritePatternSet &patterns) {
   patterns.add<ConvertConstant, ConvertTruncF, ConvertExtF, ConvertElementwise,
-               ConvertCausal, ConvertDecay>(converter, patterns.getContext());
+               ConvertRamp, ConvertCausal, ConvertDecay>(converter,
+                                                         patterns.getContext());
 }

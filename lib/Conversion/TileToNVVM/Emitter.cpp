@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -108,11 +107,18 @@ Value Emitter::assembly(StringRef text, StringRef constraints,
   return result ? op.getRes() : Value();
 }
 
-Value Emitter::power(double decay, Value n) {
-  Value exponent = arith::MulFOp::create(*this, n, f32(std::log2(decay)));
+Value Emitter::atLeast(Value x, double least) {
+  Value bound = arith::ConstantOp::create(
+      *this, getFloatAttr(mlir::cast<FloatType>(x.getType()), least));
+  Value isLess =
+      arith::CmpFOp::create(*this, arith::CmpFPredicate::OLT, x, bound);
+  return arith::SelectOp::create(*this, isLess, bound, x);
+}
+
+Value Emitter::power2(Value x) {
   return LLVM::CallIntrinsicOp::create(
              *this, getF32Type(), getStringAttr("llvm.nvvm.ex2.approx.ftz.f"),
-             ValueRange{exponent})
+             ValueRange{x})
       .getResult(0);
 }
 

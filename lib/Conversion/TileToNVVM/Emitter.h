@@ -59,8 +59,10 @@ public:
   Value assembly(StringRef text, StringRef constraints, ValueRange operands,
                  Type result);
 
-  /// γⁿ for an f32 `n`, as 2^(n log₂ γ).
-  Value power(double decay, Value n);
+  /// The larger of `x` and a constant; NaN where `x` is.
+  Value atLeast(Value x, double least);
+  /// 2ˣ for an f32 `x`; 0 where it is below the least normal number.
+  Value power2(Value x);
 };
 
 /// A thread's place among the warps of a fragment: `warp / colWarps`,

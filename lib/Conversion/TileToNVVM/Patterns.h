@@ -22,12 +22,13 @@ constexpr llvm::StringLiteral kSharedMemoryName = "hla_shared_memory";
 /// - a fragment of f32: its registers, f32, in the order of `#hla_tile.frag`;
 /// one
 ///   of 16-bit elements: pairs of neighbours, `vector<2xT>`;
+/// - a column in lanes: its numbers;
 /// - a matrix in device memory: its pointer, row stride and number of rows; a
 ///   tensor of rank r: its pointer and r - 1 strides;
 /// - a buffer or ring in shared memory: its pointer.
 void populateTypeConversions(TypeConverter &converter);
 
-/// constant, arith on tiles, causal, decay.
+/// constant, arith on tiles, ramp, causal, decay.
 void populateElementwisePatterns(const TypeConverter &converter,
                                  RewritePatternSet &patterns);
 /// dot, read, write.

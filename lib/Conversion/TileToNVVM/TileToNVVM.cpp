@@ -36,6 +36,11 @@ void tile::populateTypeConversions(TypeConverter &converter) {
   converter.addConversion(
       [](RankedTensorType type,
          SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
+        if (isa_and_nonnull<LaneAttr>(type.getEncoding())) {
+          types.assign(LaneAttr::getRegisters(type.getShape()),
+                       type.getElementType());
+          return success();
+        }
         if (!isa_and_nonnull<FragAttr>(type.getEncoding()))
           return failure();
         Type element = type.getElementType();

@@ -114,3 +114,17 @@ SmemAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                        << rows << "x" << cols;
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// LaneAttr
+//===----------------------------------------------------------------------===//
+
+// lane-C1
+LogicalResult
+LaneAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
+                         function_ref<InFlightDiagnostic()> emitError) const {
+  if (shape.size() == 2 && shape[1] == 1)
+    return success();
+  return emitError()
+         << "expected a tile in lanes to be a column, but got shape " << shape;
+}

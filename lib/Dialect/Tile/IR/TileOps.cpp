@@ -32,11 +32,24 @@ static LogicalResult verifySameElementType(Operation *op, StringRef name,
                            << ", but got " << type;
 }
 
-static LogicalResult verifyDecay(Operation *op, double decay) {
-  if (decay > 0.0 && decay <= 1.0)
+/// Verifies that a tile has `rows` rows, those of what `why` says.
+static LogicalResult verifyRows(Operation *op, StringRef name,
+                                RankedTensorType type, int64_t rows,
+                                StringRef why) {
+  if (type.getDimSize(0) == rows)
     return success();
-  return op->emitOpError() << "expected decay to be in (0, 1], but got "
-                           << decay;
+  return op->emitOpError() << "expected " << name << " to have " << rows
+                           << " rows (" << why << "), but got " << type;
+}
+
+/// Verifies that what goes between a column in memory and a tile is a column.
+static LogicalResult verifyColumn(Operation *op, Type tile, Type view) {
+  if (cast<ShapedType>(view).getRank() == 2 ||
+      cast<ShapedType>(tile).getDimSize(1) == 1)
+    return success();
+  return op->emitOpError() << "expected the tile to have one column (the view "
+                              "has one number a row), but got "
+                           << tile;
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,16 +128,22 @@ LogicalResult LaunchOp::verifyRegions() {
 // Program operations
 //===----------------------------------------------------------------------===//
 
-// load-C1
 LogicalResult LoadOp::verify() {
-  return verifySameElementType(*this, "the tile", getTile().getType(),
-                               "the view", getView().getType());
+  // load-C1
+  if (failed(verifySameElementType(*this, "the tile", getTile().getType(),
+                                   "the view", getView().getType())))
+    return failure();
+  // load-C2
+  return verifyColumn(*this, getTile().getType(), getView().getType());
 }
 
-// store-C1
 LogicalResult StoreOp::verify() {
-  return verifySameElementType(*this, "the tile", getTile().getType(),
-                               "the view", getView().getType());
+  // store-C1
+  if (failed(verifySameElementType(*this, "the tile", getTile().getType(),
+                                   "the view", getView().getType())))
+    return failure();
+  // store-C2
+  return verifyColumn(*this, getTile().getType(), getView().getType());
 }
 
 LogicalResult DotOp::verify() {
@@ -175,18 +194,61 @@ LogicalResult CausalOp::verify() {
                             "itself), but got "
                          << getSource().getType();
   // causal-C2
-  return verifyDecay(*this, getDecay().convertToDouble());
+  if (!getBy())
+    return success();
+  return verifyRows(*this, "by", getBy().getType(), shape[0],
+                    "one a token of the scores");
 }
 
+//===----------------------------------------------------------------------===//
+// Decays and rows
+//===----------------------------------------------------------------------===//
+
+// prefix_sum-C1
+LogicalResult PrefixSumOp::verify() {
+  return verifyRows(*this, "the result", getSums().getType(),
+                    getLogDecays().getType().getDimSize(0),
+                    "a sum for every log-decay");
+}
+
+// decay-C1
 LogicalResult DecayOp::verify() {
-  // decay-C1
-  if (failed(verifyDecay(*this, getDecay().convertToDouble())))
+  if (getSpan() == Span::All)
+    return success();
+  return verifyRows(*this, "by", getBy().getType(),
+                    getSource().getType().getDimSize(0),
+                    "one a row of the tile");
+}
+
+OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
+  auto count = dyn_cast_or_null<IntegerAttr>(adaptor.getCount());
+  if (count && count.getInt() >= getSource().getType().getDimSize(0))
+    return getSource();
+  return {};
+}
+
+LogicalResult SumRowsOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  // sum_rows-C1
+  if (failed(verifyRows(*this, "the result", result, source.getDimSize(0),
+                        "a sum for every row")))
     return failure();
-  // decay-C2
-  int64_t step = getStepAttr().getInt();
-  if (step < -1 || step > 1)
-    return emitOpError() << "expected step to be -1, 0 or 1, but got " << step;
-  return success();
+  // sum_rows-C2
+  if (result.getElementTypeBitWidth() >= source.getElementTypeBitWidth())
+    return success();
+  return emitOpError() << "expected sums that are not narrower than the tile's "
+                          "elements, "
+                       << source << ", but got " << result;
+}
+
+// broadcast-C1
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType source = getSource().getType();
+  if (failed(verifyRows(*this, "the result", getType(), source.getDimSize(0),
+                        "those of the column")))
+    return failure();
+  return verifySameElementType(*this, "the result", getType(), "the column",
+                               source);
 }
 
 //===----------------------------------------------------------------------===//

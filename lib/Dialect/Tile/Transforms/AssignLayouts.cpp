@@ -31,6 +31,10 @@ static FragAttr getFrag(Value tile) {
   return dyn_cast_or_null<FragAttr>(getTileType(tile).getEncoding());
 }
 
+static bool isInLanes(Value tile) {
+  return isa_and_nonnull<LaneAttr>(getTileType(tile).getEncoding());
+}
+
 static bool is16Bit(Value tile) {
   return getTileType(tile).getElementTypeBitWidth() == 16;
 }
@@ -205,7 +209,7 @@ LogicalResult LayoutAssigner::assignElementwise(Operation *op) {
     if (getTileType(operand) && getFrag(operand))
       layout = getFrag(operand);
   for (OpOperand &operand : op->getOpOperands()) {
-    if (!getTileType(operand.get()))
+    if (!getTileType(operand.get()) || isInLanes(operand.get()))
       continue;
     if (!layout)
       layout = getFragFor(getTileType(operand.get()), /*transposed=*/false);
@@ -260,6 +264,8 @@ LogicalResult LayoutAssigner::assign(Block &block) {
       assign(load);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       assign(store);
+    } else if (auto ramp = dyn_cast<RampOp>(op)) {
+      setLayout(ramp.getSums(), LaneAttr::get(b.getContext()));
     } else if (isa<arith::ConstantOp, ConvertLayoutOp>(op)) {
       // Constants take the layout that each use requires.
     } else if (llvm::any_of(op.getOperands(), getTileType)) {

@@ -22,6 +22,11 @@
 #include "hla/Dialect/Tile/IR/TileDialect.h.inc"
 #include "hla/Dialect/Tile/IR/TileEnums.h.inc"
 
+namespace mlir::hla::tile {
+/// What a log-decay is at least, where decays are summed (`prefix_sum`).
+constexpr double kLeastLogDecay = -1000.0;
+} // namespace mlir::hla::tile
+
 #define GET_ATTRDEF_CLASSES
 #include "hla/Dialect/Tile/IR/TileAttrs.h.inc"
 

@@ -89,4 +89,26 @@ def HLATile_SmemAttr : AttrDef<HLATile_Dialect, "Smem",
   }];
 }
 
+def HLATile_LaneAttr : AttrDef<HLATile_Dialect, "Lane",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding, ["verifyEncoding"]>]> {
+  let mnemonic = "lane";
+  let summary = "A column in the lanes of every warp";
+  let description = [{
+    Number `i` of the column is in register `⌊i/32⌋` of lane `i mod 32`, of every
+    warp: all warps have all of it, and any lane gets any number by a shuffle. Of
+    a column that is no multiple of 32, the lanes that are left hold zeros.
+
+    Constraints: (C1) the tile has one column.
+
+    Example: `tensor<64x1xf32, #hla_tile.lane>`
+  }];
+  let assemblyFormat = "";
+  let extraClassDeclaration = [{
+    /// Registers of a lane for a column of this shape.
+    static int64_t getRegisters(::llvm::ArrayRef<int64_t> shape) {
+      return (shape[0] + 31) / 32;
+    }
+  }];
+}
+
 #endif // HLA_DIALECT_TILE_IR_TILEATTRS_TD

@@ -21,8 +21,10 @@ def HLATile_Dialect : Dialect {
     carries from chunk to chunk, and elementwise arithmetic is `arith` on tiles.
     The same program runs on every target.
 
-    **Program operations** (`launch`, `load`, `store`, `dot`, `causal`, `decay`)
-    say what is computed. On a CPU they become `linalg`.
+    **Program operations** (`launch`, `load`, `store`, `dot`, `causal`, `decay`,
+    `prefix_sum`, `ramp`, `mask`, `sum_rows`, `broadcast`) say what is computed. On a
+    CPU they become `linalg`. A number a token, such as a log-decay, is a column:
+    a tile `tensor<Mx1xT>`.
 
     **Layouts.** For a GPU, `hla-tile-assign-layouts` gives every tile, once, an
     encoding: `#hla_tile.frag` (distributed over the registers of the warps) or

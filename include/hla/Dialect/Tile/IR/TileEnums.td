@@ -26,6 +26,23 @@ def HLATile_TriangleAttr : EnumAttr<HLATile_Dialect, HLATile_TriangleEnum,
   let assemblyFormat = "`<` $value `>`";
 }
 
+def HLATile_SpanEnum : I32Enum<"Span",
+    "the tokens of a chunk that decay a row", [
+      I32EnumCase<"Through", 0, "through">, I32EnumCase<"Before", 1, "before">,
+      I32EnumCase<"After", 2, "after">, I32EnumCase<"From", 3, "from">,
+      I32EnumCase<"All", 4, "all">]> {
+  let cppNamespace = "::mlir::hla::tile";
+}
+
+def HLATile_SpanAttr : EnumAttr<HLATile_Dialect, HLATile_SpanEnum, "span"> {
+  let summary = "The tokens of a chunk that decay a row";
+  let description = [{
+    Relative to the row's own: `through` it, `before` it, `after` it, `from` it on;
+    or `all`.
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def HLATile_OrderEnum : I32Enum<"Order",
     "the index that is contiguous in shared memory", [
       I32EnumCase<"Row", 0, "row">, I32EnumCase<"Col", 1, "col">]> {

@@ -21,8 +21,27 @@ def HLATile_IsTile : CPred<
 /// A tile: a static matrix.
 def HLATile_Tile : ConfinedType<TensorRankOf<[BF16, F16, F32, F64], [2]>,
     [HLATile_IsTile], "static 2D tensor of bf16, f16, f32 or f64">;
-/// A matrix in device memory, with contiguous rows.
-def HLATile_View : ConfinedType<StridedMemRefRankOf<[BF16, F16, F32, F64], [2]>,
+def HLATile_IsColumn : CPred<
+    "::llvm::cast<::mlir::RankedTensorType>($_self).getDimSize(1) == 1">;
+/// One number a token.
+def HLATile_Column : ConfinedType<HLATile_Tile, [HLATile_IsColumn],
+    "static tensor of bf16, f16, f32 or f64 with one column">;
+/// Logarithms of decays, one a token.
+def HLATile_LogDecays : ConfinedType<TensorRankOf<[F32, F64], [2]>,
+    [HLATile_IsTile, HLATile_IsColumn], "static tensor of f32 or f64 with one column">;
+/// Their sums over the tokens up to each.
+def HLATile_Sums : ConfinedType<TensorRankOf<[F64], [2]>,
+    [HLATile_IsTile, HLATile_IsColumn], "static tensor of f64 with one column">;
+/// A matrix in device memory, with contiguous rows, or a column, one number a
+/// row.
+def HLATile_View : ConfinedType<
+    StridedMemRefRankOf<[BF16, F16, F32, F64], [1, 2]>,
+    [CPred<"::llvm::cast<::mlir::MemRefType>($_self).getRank() == 1 || "
+           "::llvm::cast<::mlir::MemRefType>($_self).isLastDimUnitStride()">],
+    "2D memref of bf16, f16, f32 or f64 with contiguous rows, or a 1D one">;
+/// A matrix alone.
+def HLATile_Matrix : ConfinedType<
+    StridedMemRefRankOf<[BF16, F16, F32, F64], [2]>,
     [CPred<"::llvm::cast<::mlir::MemRefType>($_self).isLastDimUnitStride()">],
     "2D memref of bf16, f16, f32 or f64 with contiguous rows">;
 /// A buffer in shared memory.
@@ -90,16 +109,20 @@ def HLATile_ReturnOp : HLATile_Op<"return", [
 }
 
 def HLATile_LoadOp : HLATile_Op<"load"> {
-  let summary = "Loads a tile of a matrix";
+  let summary = "Loads a tile of a matrix, or of a column";
   let description = [{
-    `tile[i, j] = view[row + i, j]` where that is inside of the view, else 0.
+    `tile[i, j] = view[row + i, j]` where that is inside of the view, else 0. A
+    view of rank 1 is a column, a number a token: `tile[i, 0] = view[row + i]`.
+    So a logarithm of a decay is 0 after the last token, where nothing decays.
 
-    Constraints: (C1) tile and view have one element type.
+    Constraints: (C1) tile and view have one element type; (C2) the tile of a
+    view of rank 1 has one column.
 
     Example:
 
     ```mlir
     %t = hla_tile.load %q[%row] : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> tensor<64x64xbf16>
+    %g = hla_tile.load %d[%row] : memref<?xf32, strided<[?], offset: ?>> -> tensor<64x1xf32>
     ```
   }];
   let arguments = (ins Arg<HLATile_View, "", [MemRead]>:$view, Index:$row);
@@ -109,12 +132,14 @@ def HLATile_LoadOp : HLATile_Op<"load"> {
 }
 
 def HLATile_StoreOp : HLATile_Op<"store"> {
-  let summary = "Stores a tile into a matrix";
+  let summary = "Stores a tile into a matrix, or a column";
   let description = [{
-    `view[row + i, j] = tile[i, j]` where that is inside of the view. The tile is
-    a value, or a buffer in shared memory.
+    `view[row + i, j] = tile[i, j]` where that is inside of the view; for a view
+    of rank 1, a column, `view[row + i] = tile[i, 0]`. The tile is a value, or a
+    buffer in shared memory.
 
-    Constraints: (C1) tile and view have one element type.
+    Constraints: (C1) tile and view have one element type; (C2) the tile of a
+    view of rank 1 has one column.
 
     Example:
 
@@ -160,52 +185,170 @@ def HLATile_DotOp : HLATile_MaybeReadsOp<"dot", [
   let hasFolder = 1;
 }
 
-def HLATile_CausalOp : HLATile_Op<"causal", [
-    Pure, SameOperandsAndResultType]> {
-  let summary = "Keeps the causal part of scores, decayed by distance";
+//===----------------------------------------------------------------------===//
+// Decays
+//===----------------------------------------------------------------------===//
+
+def HLATile_PrefixSumOp : HLATile_Op<"prefix_sum", [Pure]> {
+  let summary = "Sums of a chunk's log-decays";
   let description = [{
-    With `s = 1` if `strict`, else 0, and γ the `decay`:
+    The logarithms of a chunk's decays, summed from its first token on:
 
     ```
-    lower   y_ij = γ^{i-j-s} x_ij  where j + s ≤ i, else 0
-    upper   y_ij = γ^{j-i-s} x_ij  where i + s ≤ j, else 0
+    G_i = Σ_{l≤i} max(g_l, b)        b = -1000
     ```
 
-    Constraints: (C1) the tile is square; (C2) `decay` is in (0, 1].
+    What decays between two tokens is then `exp(G_i - G_j)`, computed from a
+    difference, never as `exp(G_i) · exp(-G_j)`, whose second factor overflows.
 
-    Example: `%y = hla_tile.causal lower strict decay(0.9) %x : tensor<64x64xf32>`
+    Sums are `f64` whatever the chunk computes in: a factor's relative error is
+    the absolute error of its difference, and an `f32` sum of 100 is off by 4e-6,
+    also where two tokens are neighbours and the difference is small. The bound
+    `b` keeps `-∞`, a decay of 0, from making `-∞ - (-∞)` of a difference; as
+    `exp(x) = 0` in `f64` for `x < -745.2`, it changes no factor. A sum of 256
+    numbers is then at least -256000, where neighbouring `f64` are 3e-11 apart.
+
+    Constraints: (C1) the result has the rows of the operand.
+
+    Example: `%G = hla_tile.prefix_sum %g : tensor<64x1xf32> -> tensor<64x1xf64>`
+  }];
+  let arguments = (ins HLATile_LogDecays:$log_decays);
+  let results = (outs HLATile_Sums:$sums);
+  let assemblyFormat = "$log_decays attr-dict `:` type($log_decays) `->` type($sums)";
+  let hasVerifier = 1;
+}
+
+def HLATile_RampOp : HLATile_Op<"ramp", [Pure]> {
+  let summary = "Sums of a chunk's log-decays, where all are the same";
+  let description = [{
+    What `prefix_sum` is for `count` tokens of one log-decay and zeros after them:
+
+    ```
+    G_i = max(g, b) · min(i + 1, count)        b = -1000
+    ```
+
+    Differences are the log-decay times whole numbers, and are computed so: no
+    sum is rounded, and `f32` does.
+
+    Example: `%G = hla_tile.ramp %g[%n] : tensor<64x1xf64>`
+  }];
+  let arguments = (ins F64:$log_decay, Index:$count);
+  let results = (outs HLATile_Sums:$sums);
+  let assemblyFormat = "$log_decay `[` $count `]` attr-dict `:` type($sums)";
+}
+
+def HLATile_CausalOp : HLATile_Op<"causal", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "Keeps the causal part of scores, decayed between tokens";
+  let description = [{
+    With `s = 1` if `strict`, else 0, and `G` the sums of log-decays, `G_{-1} = 0`:
+
+    ```
+    lower   y_ij = exp(G_{i-s} - G_j)     x_ij  where j + s ≤ i, else 0
+    upper   y_ij = exp(G_{j-1} - G_{i-1+s}) x_ij  where i + s ≤ j, else 0
+    ```
+
+    Without `by` there is no factor. A pair decays by the tokens after the earlier
+    one, up to the later one (`strict`: before it); in an `upper` triangle, where
+    tokens are walked from the last, by those before the later one, from the
+    earlier one on (`strict`: after it). No exponent is positive.
+
+    Constraints: (C1) the tile is square; (C2) `by` has its rows.
+
+    Example: `%y = hla_tile.causal lower strict %x by %G : tensor<64x64xf32>, tensor<64x1xf64>`
   }];
   let arguments = (ins HLATile_TriangleAttr:$triangle, UnitAttr:$strict,
-      DefaultValuedAttr<F64Attr, "1.0">:$decay, HLATile_Tile:$source);
+      HLATile_Tile:$source, Optional<HLATile_Sums>:$by);
   let results = (outs HLATile_Tile:$result);
   let assemblyFormat = [{
-    custom<Enum>($triangle) (`strict` $strict^)? (`decay` `(` $decay^ `)`)? $source attr-dict
-    `:` type($source)
+    custom<Enum>($triangle) (`strict` $strict^)? $source (`by` $by^)? attr-dict
+    `:` type($source) (`,` type($by)^)?
   }];
   let hasVerifier = 1;
 }
 
 def HLATile_DecayOp : HLATile_Op<"decay", [
     Pure, AllTypesMatch<["source", "result"]>]> {
-  let summary = "Scales rows by powers of a decay";
+  let summary = "Scales rows by what a range of tokens decays";
   let description = [{
-    `y_ij = γ^{e(i)} x_ij` with `e(i) = max(first + step·i, 0)` and γ the `decay`.
-    Exponents count from a chunk's end, so that no power exceeds 1.
+    `y_ij = f_i x_ij`. With `G` the sums of the chunk's log-decays, `G_{-1} = 0`, and
+    `n` their number:
 
-    Constraints: (C1) `decay` is in (0, 1]; (C2) `step` is -1, 0 or 1.
+    ```
+    through   f_i = exp(G_i)               tokens l ≤ i
+    before    f_i = exp(G_{i-1})           tokens l < i
+    after     f_i = exp(G_{n-1} - G_i)     tokens l > i
+    from      f_i = exp(G_{n-1} - G_{i-1}) tokens l ≥ i
+    all       f_i = exp(G_{n-1})           all tokens: of a state
+    ```
 
-    Example: rows of `k`, by their distance to the chunk's last token.
+    No exponent is positive.
+
+    Constraints: (C1) `by` has the rows of the tile, but for `all`.
+
+    Example: rows of `k`, by all that decays them in the chunk.
 
     ```mlir
-    %y = hla_tile.decay 0.9 %k[%last] step -1 : tensor<64x128xf32>
+    %y = hla_tile.decay after %k by %G : tensor<64x128xf32>, tensor<64x1xf64>
     ```
   }];
-  let arguments = (ins F64Attr:$decay, HLATile_Tile:$source, Index:$first,
-      I64Attr:$step);
+  let arguments = (ins HLATile_SpanAttr:$span, HLATile_Tile:$source,
+      HLATile_Sums:$by);
   let results = (outs HLATile_Tile:$result);
   let assemblyFormat = [{
-    $decay $source `[` $first `]` `step` $step attr-dict `:` type($source)
+    custom<Enum>($span) $source `by` $by attr-dict `:` type($source) `,` type($by)
   }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+def HLATile_MaskOp : HLATile_Op<"mask", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "Keeps the rows of tokens that exist";
+  let description = [{
+    `y_ij = x_ij` where `i < count`, else 0. Rows after the last token are loaded
+    as zeros and add nothing to a state; what is computed from them need not be
+    zero (a constant, a quotient), and must not add anything either.
+
+    Example: `%y = hla_tile.mask %x[%n] : tensor<64x128xf32>`
+  }];
+  let arguments = (ins HLATile_Tile:$source, Index:$count);
+  let results = (outs HLATile_Tile:$result);
+  let assemblyFormat = "$source `[` $count `]` attr-dict `:` type($source)";
+  let hasFolder = 1;
+}
+
+def HLATile_SumRowsOp : HLATile_Op<"sum_rows", [Pure]> {
+  let summary = "The sum of every row";
+  let description = [{
+    `y_i0 = Σ_j x_ij`, summed in the element type of the result, in any order.
+
+    Constraints: (C1) the result has the rows of the tile; (C2) its elements are
+    not narrower.
+
+    Example: `%y = hla_tile.sum_rows %x : tensor<64x128xf32> -> tensor<64x1xf32>`
+  }];
+  let arguments = (ins HLATile_Tile:$source);
+  let results = (outs HLATile_Column:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def HLATile_BroadcastOp : HLATile_Op<"broadcast", [Pure]> {
+  let summary = "A column as every column of a tile";
+  let description = [{
+    `y_ij = x_i0`.
+
+    Constraints: (C1) the result has the rows and the element type of the column.
+
+    Example: `%y = hla_tile.broadcast %x : tensor<64x1xf32> -> tensor<64x128xf32>`
+  }];
+  let arguments = (ins HLATile_Column:$source);
+  let results = (outs HLATile_Tile:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -286,7 +429,7 @@ def HLATile_CopyAsyncOp : HLATile_Op<"copy_async"> {
     hla_tile.copy_async %q[%row], %buffer : memref<?x64xbf16, strided<[?, 1], offset: ?>>, memref<64x64xbf16, #hla_tile.smem<order = row>>
     ```
   }];
-  let arguments = (ins Arg<HLATile_View, "", [MemRead]>:$view, Index:$row,
+  let arguments = (ins Arg<HLATile_Matrix, "", [MemRead]>:$view, Index:$row,
                        Arg<HLATile_Buffer, "", [MemWrite]>:$buffer);
   let assemblyFormat = "$view `[` $row `]` `,` $buffer attr-dict `:` type($view) `,` type($buffer)";
   let hasVerifier = 1;
