@@ -36,15 +36,26 @@ static LogicalResult verifyDims(func::FuncOp function) {
 }
 
 /// Whether the content of `argument` matters. The destinations of hla
-/// operations are only written.
+/// operations are only written, but for rows: with lengths, those of tokens
+/// that are of no sequence stay as they are.
 static bool isRead(BlockArgument argument) {
   return llvm::any_of(argument.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isa<tensor::DimOp>(user))
       return false;
     auto destinations = dyn_cast<DestinationStyleOpInterface>(user);
-    return !destinations || !isa<HLADialect>(user->getDialect()) ||
-           !destinations.isDpsInit(&use);
+    if (!destinations || !isa<HLADialect>(user->getDialect()) ||
+        !destinations.isDpsInit(&use))
+      return true;
+    return llvm::TypeSwitch<Operation *, bool>(user)
+        .Case<Operator, ScanOp>([&](auto op) {
+          return op.getLengths() && use.get() == op.getOutputs().front();
+        })
+        .Case([&](FusedScanOp op) {
+          return op.getLengths() &&
+                 llvm::is_contained(op.getSequenceOutputs(), use.get());
+        })
+        .Default([](Operation *) { return false; });
   });
 }
 
