@@ -79,6 +79,8 @@ typedef enum HlaStatus {
   HLA_STATUS_SCRATCH = 312,      ///< Scratch too small or misaligned.
   HLA_STATUS_EVALUATION = 313,   ///< Overflow or division by zero.
   HLA_STATUS_LAUNCH_LIMIT = 314, ///< Grid or shared memory out of range.
+  HLA_STATUS_CONSTRAINT = 315,   ///< Dims are not as the bundle ties them.
+  HLA_STATUS_LENGTHS = 316,      ///< Lengths that decrease or leave the tokens.
 
   // The CUDA driver and the device.
   HLA_STATUS_NO_DRIVER = 400,
@@ -110,11 +112,16 @@ HLA_EXPORT int32_t hlaGetBundleAbiVersion(void);
 //===----------------------------------------------------------------------===//
 
 /// Type codes of HlaDataType, as DLPack numbers them.
-enum { HLA_TYPE_CODE_FLOAT = 2, HLA_TYPE_CODE_BFLOAT = 4 };
+enum {
+  HLA_TYPE_CODE_INT = 0,
+  HLA_TYPE_CODE_FLOAT = 2,
+  HLA_TYPE_CODE_BFLOAT = 4
+};
 
 /// An element type, field by field DLPack's DLDataType. A bundle's arguments
-/// are f32, f64 and f16 (HLA_TYPE_CODE_FLOAT with 32, 64 and 16 bits) and bf16
-/// (HLA_TYPE_CODE_BFLOAT, 16 bits), with one lane.
+/// are f32, f64 and f16 (HLA_TYPE_CODE_FLOAT with 32, 64 and 16 bits), bf16
+/// (HLA_TYPE_CODE_BFLOAT, 16 bits) and i32 (HLA_TYPE_CODE_INT, 32 bits), with
+/// one lane.
 typedef struct HlaDataType {
   uint8_t code;
   uint8_t bits;
@@ -141,8 +148,16 @@ typedef struct HlaTensor {
 } HlaTensor;
 
 /// Stores the element type that a manifest calls `name` ("bf16", "f16", "f32",
-/// "f64").
+/// "f64", "i32").
 HLA_EXPORT HlaStatus hlaDataTypeFromName(const char *name, HlaDataType *dtype);
+
+/// Checks the cumulative lengths of packed sequences, `count` numbers in host
+/// memory: at least one, the first not negative, none below the one before, all
+/// at most `tokens`. Else it fails with HLA_STATUS_LENGTHS and a message with
+/// the first position at fault. A launch does not look at lengths: they are in
+/// device memory.
+HLA_EXPORT HlaStatus hlaCheckLengths(const int32_t *lengths, size_t count,
+                                     int64_t tokens);
 
 //===----------------------------------------------------------------------===//
 // Bundles
@@ -224,8 +239,9 @@ HLA_EXPORT HlaStatus hlaBundleGetTarget(const HlaBundle *bundle,
                                         HlaTargetInfo *info);
 
 /// Checks `arguments` as hlaBundleLaunch does, up to the driver: count, types,
-/// shapes, strides, alignment, memory kind and overlap. Stores each dim's value
-/// in `dims` (as many as the bundle has) unless that is null. Needs no GPU.
+/// shapes, constraints, strides, alignment, memory kind and overlap. Stores
+/// each dim's value in `dims` (as many as the bundle has) unless that is null.
+/// Needs no GPU.
 HLA_EXPORT HlaStatus hlaBundleCheckArguments(const HlaBundle *bundle,
                                              const HlaTensor *arguments,
                                              size_t numArguments,
@@ -263,7 +279,7 @@ HLA_EXPORT HlaStatus hlaBundlePrepare(HlaBundle *bundle, int32_t device);
 ///
 /// Nothing was launched if the status is HLA_STATUS_INVALID_ARGUMENT, one of
 /// those of arguments (from HLA_STATUS_ARGUMENT_COUNT to
-/// HLA_STATUS_LAUNCH_LIMIT), HLA_STATUS_NO_DRIVER, HLA_STATUS_NO_DEVICE,
+/// HLA_STATUS_LENGTHS), HLA_STATUS_NO_DRIVER, HLA_STATUS_NO_DEVICE,
 /// HLA_STATUS_UNSUPPORTED_DEVICE or HLA_STATUS_INVALID_KERNEL. After any other
 /// failure some of the bundle's kernels may run, and written arguments hold
 /// anything. A kernel that fails while it runs is reported by a later call,

@@ -40,6 +40,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include <chrono>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -65,11 +66,13 @@ void hla::registerBundleCompilerDialects(DialectRegistry &registry) {
 /// names of kernels and files add to it.
 static constexpr size_t kMaxIdentifierLength = 200;
 
-static StringRef getTypeName(FloatType type) {
+static StringRef getTypeName(Type type) {
   if (type.isBF16())
     return "bf16";
   if (type.isF16())
     return "f16";
+  if (type.isInteger(32))
+    return "i32";
   return type.isF64() ? "f64" : "f32";
 }
 
@@ -111,8 +114,19 @@ static LogicalResult verifyNoControlFlow(func::FuncOp function) {
   return success();
 }
 
-/// Kernels read and write device memory 16 bytes at a time.
-static constexpr int64_t kAccessBytes = 16;
+/// What addresses and strides of an argument are multiples of, in bytes.
+/// Kernels read and write rows 16 bytes at a time, or as many as rows have a
+/// multiple of, and numbers of tokens, of heads and lengths one at a time.
+static int64_t getAccessBytes(const ABIArgument &argument) {
+  constexpr int64_t kLargestAccess = 16;
+  int64_t elementBytes = argument.elementType.getIntOrFloatBitWidth() / 8;
+  const ABIDim &row = argument.dims.back();
+  bool hasRows = argument.dims.size() % 2 == 0 && !row.isSymbol();
+  if (!hasRows)
+    return elementBytes;
+  return std::gcd(std::max<int64_t>(row.size, 1) * elementBytes,
+                  kLargestAccess);
+}
 
 static llvm::json::Array describeArguments(const EntryABI &abi) {
   llvm::json::Array arguments;
@@ -124,15 +138,15 @@ static llvm::json::Array describeArguments(const EntryABI &abi) {
       else
         shape.push_back(dim.size);
     }
+    int64_t access = getAccessBytes(argument);
     arguments.push_back(llvm::json::Object{
         {"name", argument.name},
         {"access", getRoleName(argument.role)},
         {"dtype", getTypeName(argument.elementType)},
         {"shape", std::move(shape)},
-        {"alignment", kAccessBytes},
+        {"alignment", access},
         {"stride_multiple",
-         kAccessBytes * 8 /
-             Type(argument.elementType).getIntOrFloatBitWidth()}});
+         access * 8 / argument.elementType.getIntOrFloatBitWidth()}});
   }
   return arguments;
 }
@@ -147,13 +161,21 @@ static llvm::json::Array getDims(const EntryABI &abi) {
   return dims;
 }
 
+static llvm::json::Array getConstraints(const EntryABI &abi) {
+  llvm::json::Array constraints;
+  for (const auto &[left, right] : abi.constraints)
+    constraints.push_back(llvm::json::Array{left.getText(), right.getText()});
+  return constraints;
+}
+
 /// The largest extent that kernels can take: they count in 32 bits, and run
 /// some chunks ahead.
 static constexpr int64_t kMaxExtent = int64_t(1) << 30;
 
 /// What dims may be: what kernels can count, and for one that is an extent of a
-/// grid, as many blocks as a grid has there.
-static llvm::json::Object getLimits(const llvm::json::Array &dims,
+/// grid, as many blocks as a grid has there. There is at least one length.
+static llvm::json::Object getLimits(const EntryABI &abi,
+                                    const llvm::json::Array &dims,
                                     const llvm::json::Array &launches) {
   llvm::StringMap<int64_t> maxima;
   for (const llvm::json::Value &dim : dims)
@@ -163,9 +185,14 @@ static llvm::json::Object getLimits(const llvm::json::Array &dims,
          llvm::zip(*launch.getAsObject()->getArray("grid"), kMaxGrid))
       if (auto it = maxima.find(*extent.getAsString()); it != maxima.end())
         it->second = std::min(it->second, maxBlocks);
+  llvm::StringSet<> lengths;
+  for (const ABIArgument &argument : abi.arguments)
+    if (argument.content == ABIContent::Lengths)
+      lengths.insert(argument.dims.front().symbol);
   llvm::json::Object limits;
   for (const auto &[dim, maximum] : maxima)
-    limits[dim.str()] = llvm::json::Array{0, maximum};
+    limits[dim.str()] =
+        llvm::json::Array{lengths.contains(dim) ? 1 : 0, maximum};
   return limits;
 }
 
@@ -188,11 +215,12 @@ static llvm::json::Object writeManifest(const EntryABI &abi,
                                         const Bundle &bundle,
                                         StringRef schedules) {
   llvm::json::Array dims = getDims(abi);
+  llvm::json::Array constraints = getConstraints(abi);
   llvm::json::Object files{
       {"ptx", describe(bundle.entry + ".ptx", bundle.ptx)}};
   if (bundle.cubin)
     files["cubin"] = describe(bundle.entry + ".cubin", *bundle.cubin);
-  return llvm::json::Object{
+  llvm::json::Object manifest{
       {"format", "hla-bundle"},
       {"abi_version", 1},
       {"producer", "hla " HLA_VERSION},
@@ -206,13 +234,16 @@ static llvm::json::Object writeManifest(const EntryABI &abi,
             llvm::json::Array{target.major, target.minor}},
            {"forward_compatible", target.forwardCompatible}}},
       {"files", std::move(files)},
-      {"limits", getLimits(dims, recipe.launches)},
+      {"limits", getLimits(abi, dims, recipe.launches)},
       {"dims", std::move(dims)},
       {"arguments", describeArguments(abi)},
       {"scratch", llvm::json::Object{{"bytes", recipe.scratchBytes},
                                      {"alignment", kScratchAlignment}}},
       {"launches", std::move(recipe.launches)},
       {"schedule", schedules.str()}};
+  if (!constraints.empty())
+    manifest["constraints"] = std::move(constraints);
+  return manifest;
 }
 
 llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,

@@ -170,6 +170,32 @@ static llvm::Error checkView(const ABIArgument &argument,
   return llvm::Error::success();
 }
 
+/// Checks that `symbols` are tied as the ABI ties them, and that there are
+/// lengths where an argument is some.
+static llvm::Error checkSymbols(const EntryABI &abi,
+                                const llvm::StringMap<int64_t> &symbols) {
+  for (const ABIArgument &argument : abi.arguments)
+    if (argument.content == ABIContent::Lengths &&
+        argument.dims.front().isSymbol() &&
+        symbols.lookup(argument.dims.front().symbol) < 1)
+      return llvm::createStringError("expected '" + argument.name +
+                                     "' to have at least 1 number (N + 1 for N "
+                                     "sequences), but got none");
+  for (const auto &[left, right] : abi.constraints) {
+    std::optional<int64_t> x = left.evaluate(symbols),
+                           y = right.evaluate(symbols);
+    auto format = [](std::optional<int64_t> value) {
+      return value ? std::to_string(*value) : "more than 63 bits";
+    };
+    if (!x || !y || *x != *y)
+      return llvm::createStringError("expected " + left.getText() + " = " +
+                                     right.getText() +
+                                     " in the shapes of arguments, but got " +
+                                     format(x) + " and " + format(y));
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error CPUExecutor::run(ArrayRef<StridedView> arguments) const {
   if (arguments.size() != abi.arguments.size())
     return llvm::createStringError("expected " + Twine(abi.arguments.size()) +
@@ -188,6 +214,8 @@ llvm::Error CPUExecutor::run(ArrayRef<StridedView> arguments) const {
     llvm::append_range(descriptor, view.strides);
     descriptors.push_back(std::move(descriptor));
   }
+  if (llvm::Error error = checkSymbols(abi, symbols))
+    return error;
   SmallVector<void *> pointers, packed;
   for (SmallVector<int64_t> &descriptor : descriptors)
     pointers.push_back(descriptor.data());

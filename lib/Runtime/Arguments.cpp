@@ -62,6 +62,8 @@ public:
     binders.assign(manifest.dims.size(), nullptr);
     for (size_t i = 0; i < count; ++i)
       bindShape(manifest.arguments[i], tensors[i]);
+    for (const ConstraintSpec &constraint : manifest.constraints)
+      checkConstraint(constraint);
     checkLimits();
     for (size_t i = 0; i < count; ++i)
       bindStrides(manifest.arguments[i], tensors[i], values.arguments[i]);
@@ -115,6 +117,41 @@ private:
                "')",
            std::to_string(extent));
     }
+  }
+
+  void checkConstraint(const ConstraintSpec &constraint) const {
+    std::string place = "entry '" + manifest.entry + "'";
+    std::string equation =
+        constraint.left.getText() + " = " + constraint.right.getText();
+    int64_t left = 0, right = 0;
+    try {
+      left = constraint.left.evaluate(values);
+      right = constraint.right.evaluate(values);
+    } catch (const Failure &failure) {
+      throw Failure(failure.getStatus(), place + ", constraint " + equation +
+                                             ": " + failure.getMessage());
+    }
+    if (left != right)
+      fail(HLA_STATUS_CONSTRAINT, place, equation + describeBinders(constraint),
+           std::to_string(left) + " and " + std::to_string(right));
+  }
+
+  /// Where the dims of a constraint come from: " (H is dimension 2 of 'o')".
+  std::string describeBinders(const ConstraintSpec &constraint) const {
+    std::vector<size_t> dims = constraint.left.getDims();
+    for (size_t dim : constraint.right.getDims())
+      if (std::find(dims.begin(), dims.end(), dim) == dims.end())
+        dims.push_back(dim);
+    std::string text;
+    for (size_t dim : dims) {
+      const ArgumentSpec &spec = *binders[dim];
+      size_t dimension = std::find(spec.dims.begin(), spec.dims.end(), dim) -
+                         spec.dims.begin();
+      text += (text.empty() ? " (" : ", ") + manifest.dims[dim].name +
+              " is dimension " + std::to_string(dimension) + " of '" +
+              spec.name + "'";
+    }
+    return text.empty() ? text : text + ")";
   }
 
   void checkLimits() const {

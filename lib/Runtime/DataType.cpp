@@ -19,6 +19,8 @@ std::optional<HlaDataType> hla::runtime::parseDataType(std::string_view name) {
     return HlaDataType{HLA_TYPE_CODE_FLOAT, 32, 1};
   if (name == "f64")
     return HlaDataType{HLA_TYPE_CODE_FLOAT, 64, 1};
+  if (name == "i32")
+    return HlaDataType{HLA_TYPE_CODE_INT, 32, 1};
   return std::nullopt;
 }
 

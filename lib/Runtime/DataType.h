@@ -28,7 +28,7 @@ inline bool isSameType(HlaDataType a, HlaDataType b) {
 }
 
 /// The names of all types that manifests know, for messages.
-constexpr const char *knownDataTypes = "bf16, f16, f32 or f64";
+constexpr const char *knownDataTypes = "bf16, f16, f32, f64 or i32";
 
 } // namespace hla::runtime
 

@@ -258,6 +258,23 @@ bool Expression::isConstant() const {
   });
 }
 
+bool Expression::readsArguments() const {
+  return std::any_of(program.begin(), program.end(), [](Instruction i) {
+    return i.opcode == Opcode::Shape || i.opcode == Opcode::Stride;
+  });
+}
+
+std::vector<size_t> Expression::getDims() const {
+  std::vector<size_t> dims;
+  for (const Instruction &i : program) {
+    auto dim = static_cast<size_t>(i.operand);
+    if (i.opcode == Opcode::Dim &&
+        std::find(dims.begin(), dims.end(), dim) == dims.end())
+      dims.push_back(dim);
+  }
+  return dims;
+}
+
 int64_t Expression::apply(Opcode opcode, int64_t a, int64_t b) const {
   auto overflow = [&](const char *symbol) -> Failure {
     return Failure(

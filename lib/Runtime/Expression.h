@@ -62,6 +62,10 @@ public:
 
   /// Whether the value is the same for every launch.
   bool isConstant() const;
+  /// Whether it reads shapes or strides of arguments.
+  bool readsArguments() const;
+  /// The dims that it reads, as indices in the scope, in order, each once.
+  std::vector<size_t> getDims() const;
 
   const std::string &getText() const { return text; }
 

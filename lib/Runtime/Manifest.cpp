@@ -25,6 +25,7 @@ namespace {
 constexpr size_t mostDims = 64;
 constexpr size_t mostArguments = 256;
 constexpr size_t mostDimensions = 16;
+constexpr size_t mostConstraints = 64;
 constexpr size_t mostLaunches = 256;
 constexpr size_t mostParameters = 512; // of 8 bytes: CUDA's classic 4 KiB
 constexpr int64_t largestAlignment = 256;
@@ -41,8 +42,8 @@ public:
   Manifest parse() {
     checkFormat();
     root.expectKeys({"format", "abi_version", "producer", "entry", "target",
-                     "files", "dims", "limits", "arguments", "scratch",
-                     "launches", "schedule", "constants"});
+                     "files", "dims", "limits", "arguments", "constraints",
+                     "scratch", "launches", "schedule", "constants"});
     root.at("producer").string();
     result.entry = root.at("entry").string();
     if (result.entry.empty())
@@ -51,6 +52,9 @@ public:
     parseFiles(root.at("files"));
     parseDims();
     parseArguments();
+    if (auto constraints = root.find("constraints"))
+      for (const JsonView &view : constraints->elements(0, mostConstraints))
+        parseConstraint(view);
     parseScratch(root.at("scratch"));
     for (const JsonView &launch : root.at("launches").elements(1, mostLaunches))
       parseLaunch(launch);
@@ -232,6 +236,13 @@ private:
 
     for (const JsonView &extent : view.at("shape").elements(0, mostDimensions))
       parseExtent(extent, argument);
+    if (argument.dtype.code == HLA_TYPE_CODE_INT) {
+      // Cumulative lengths; kernels compute with no other integers.
+      if (argument.isWritten())
+        view.at("access").failValue("'read' (of an i32 argument)");
+      if (argument.extents.size() != 1)
+        view.at("shape").failValue("one dimension (of an i32 argument)");
+    }
 
     int64_t elementBytes = argument.dtype.bits / 8;
     argument.alignment =
@@ -262,6 +273,15 @@ private:
     if ((value & (value - 1)) != 0)
       view.failValue("a power of two");
     return value;
+  }
+
+  void parseConstraint(const JsonView &view) {
+    auto sides = view.elements(2, 2);
+    for (const JsonView &side : sides)
+      if (parseExpression(side).readsArguments())
+        side.failValue("an expression of dims alone");
+    result.constraints.push_back(
+        {parseExpression(sides[0]), parseExpression(sides[1])});
   }
 
   void parseScratch(const JsonView &view) {

@@ -54,6 +54,12 @@ struct ArgumentSpec {
   bool isWritten() const { return access != HLA_ACCESS_READ; }
 };
 
+/// Two expressions of dims that are equal in every launch.
+struct ConstraintSpec {
+  Expression left;
+  Expression right;
+};
+
 struct ParameterSpec {
   enum class Kind { Argument, Scratch, I32, I64, F32, F64 };
   Kind kind = Kind::I64;
@@ -78,6 +84,7 @@ struct Manifest {
   std::optional<FileSpec> cubin;
   std::vector<DimSpec> dims;
   std::vector<ArgumentSpec> arguments;
+  std::vector<ConstraintSpec> constraints;
   Expression scratchBytes;
   int64_t scratchAlignment = 1;
   std::vector<LaunchSpec> launches;

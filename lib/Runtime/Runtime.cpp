@@ -47,6 +47,36 @@ HlaStatus hlaDataTypeFromName(const char *name, HlaDataType *dtype) {
   });
 }
 
+HlaStatus hlaCheckLengths(const int32_t *lengths, size_t count,
+                          int64_t tokens) {
+  return guard([&] {
+    if (count != 0)
+      requireNonNull(lengths, "lengths");
+    if (tokens < 0)
+      throw Failure(HLA_STATUS_INVALID_ARGUMENT,
+                    "expected at least 0 tokens, but got " +
+                        std::to_string(tokens));
+    if (count == 0)
+      throw Failure(HLA_STATUS_LENGTHS,
+                    "lengths: expected at least 1 number (N + 1 for N "
+                    "sequences), but got none");
+    for (size_t i = 0; i < count; ++i) {
+      std::string expected;
+      if (i == 0 && lengths[i] < 0)
+        expected = "a start of at least 0";
+      else if (i > 0 && lengths[i] < lengths[i - 1])
+        expected = "at least " + std::to_string(lengths[i - 1]) +
+                   " (cumulative lengths don't decrease)";
+      else if (lengths[i] > tokens)
+        expected = "at most " + std::to_string(tokens) + " (the tokens)";
+      if (!expected.empty())
+        throw Failure(HLA_STATUS_LENGTHS,
+                      "lengths, position " + std::to_string(i) + ": expected " +
+                          expected + ", but got " + std::to_string(lengths[i]));
+    }
+  });
+}
+
 HlaStatus hlaBundleLoad(const char *directory, HlaBundle **bundle) {
   return guard([&] {
     requireNonNull(directory, "directory");

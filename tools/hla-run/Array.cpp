@@ -26,6 +26,8 @@ llvm::StringRef hla_run::getName(DType type) {
     return "f32";
   case DType::F64:
     return "f64";
+  case DType::I32:
+    return "i32";
   }
   llvm_unreachable("unknown element type");
 }
@@ -36,6 +38,7 @@ size_t hla_run::getBytes(DType type) {
   case DType::F16:
     return 2;
   case DType::F32:
+  case DType::I32:
     return 4;
   case DType::F64:
     return 8;
@@ -105,6 +108,11 @@ double Array::get(int64_t index) const {
     std::memcpy(&value, at, sizeof(value));
     return value;
   }
+  case DType::I32: {
+    int32_t value;
+    std::memcpy(&value, at, sizeof(value));
+    return value;
+  }
   case DType::BF16: {
     uint16_t bits;
     std::memcpy(&bits, at, sizeof(bits));
@@ -133,6 +141,11 @@ void Array::set(int64_t index, double value) {
   if (type == DType::F32) {
     float rounded = static_cast<float>(value);
     std::memcpy(at, &rounded, sizeof(rounded));
+    return;
+  }
+  if (type == DType::I32) {
+    auto number = static_cast<int32_t>(value);
+    std::memcpy(at, &number, sizeof(number));
     return;
   }
   llvm::APFloat number(value);

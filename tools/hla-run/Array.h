@@ -22,7 +22,8 @@
 
 namespace hla_run {
 
-enum class DType { BF16, F16, F32, F64 };
+/// From the narrowest float to the widest, then what lengths are.
+enum class DType { BF16, F16, F32, F64, I32 };
 
 llvm::StringRef getName(DType type);
 size_t getBytes(DType type);
@@ -50,9 +51,9 @@ public:
   llvm::SmallVector<int64_t> getStrides() const;
 
   double get(int64_t index) const;
-  /// Rounds to nearest, ties to even.
+  /// Rounds to nearest, ties to even; an i32 is given as it is.
   void set(int64_t index, double value);
-  /// Fills the array with a NaN.
+  /// Fills the array with a NaN, or with -1.
   void poison();
   void copyFrom(const Array &other);
 

@@ -8,8 +8,7 @@
 
 #include "Inputs.h"
 #include "Npy.h"
-#include "hla/Dialect/HLA/IR/HLA.h"
-#include "llvm/ADT/StringExtras.h"
+#include "hla-c/Runtime.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 #include <random>
@@ -18,12 +17,15 @@ using namespace hla_run;
 using llvm::StringRef;
 using llvm::Twine;
 using mlir::hla::ABIArgument;
+using mlir::hla::ABIContent;
 using mlir::hla::ABIDim;
 using mlir::hla::EntryABI;
 
-DType hla_run::getDType(mlir::FloatType type) {
+DType hla_run::getDType(mlir::Type type) {
   if (type.isBF16())
     return DType::BF16;
+  if (type.isInteger(32))
+    return DType::I32;
   if (type.isF16())
     return DType::F16;
   return type.isF32() ? DType::F32 : DType::F64;
@@ -103,6 +105,37 @@ llvm::Error Arguments::addOutputs(const EntryABI &abi,
   return llvm::Error::success();
 }
 
+/// The fewest tokens that `lengths` cut.
+static int64_t getTokens(const ABIArgument &lengths, const Sizes &sizes) {
+  int64_t tokens = std::numeric_limits<int32_t>::max();
+  for (const ABIDim &dim : lengths.tokens)
+    if (!dim.isSymbol() || sizes.contains(dim.symbol))
+      tokens = std::min(tokens,
+                        dim.isSymbol() ? sizes.lookup(dim.symbol) : dim.size);
+  return tokens;
+}
+
+/// Checks the numbers in an input from a file.
+static llvm::Error checkContent(const ABIArgument &argument, const Array &array,
+                                const Sizes &sizes) {
+  if (argument.content == ABIContent::Lengths) {
+    const auto *lengths = reinterpret_cast<const int32_t *>(array.getData());
+    if (hlaCheckLengths(lengths, array.getSize(), getTokens(argument, sizes)) !=
+        HLA_STATUS_OK)
+      return llvm::createStringError("'" + argument.name +
+                                     "': " + hlaGetLastErrorMessage());
+  }
+  if (argument.content == ABIContent::LogDecay)
+    for (int64_t i = 0; i < array.getSize(); ++i)
+      if (array.get(i) > 0.0)
+        return llvm::createStringError(
+            "expected '" + argument.name +
+            "' to have no number above 0 (a log-decay: nothing is amplified), "
+            "but got " +
+            std::to_string(array.get(i)) + " at " + Twine(i));
+  return llvm::Error::success();
+}
+
 llvm::Expected<Arguments>
 Arguments::fromFiles(const EntryABI &abi, llvm::ArrayRef<StringRef> paths) {
   size_t count = llvm::count_if(abi.arguments, [](const ABIArgument &argument) {
@@ -130,25 +163,49 @@ Arguments::fromFiles(const EntryABI &abi, llvm::ArrayRef<StringRef> paths) {
       return error;
     inputs.back() = std::move(*array);
   }
+  if (llvm::Error error =
+          checkConstraints(abi, result.sizes, "the shapes of inputs"))
+    return error;
+  for (auto [argument, input] : llvm::zip(abi.arguments, inputs))
+    if (input)
+      if (llvm::Error error = checkContent(argument, *input, result.sizes))
+        return error;
   if (llvm::Error error = result.addOutputs(abi, std::move(inputs)))
     return error;
   return result;
 }
 
-/// Fills `array` with normal values, by the Box–Muller transform: the same on
-/// every standard library. Rows of unit length if `isNormalized`.
-static void fillRandom(Array &array, std::mt19937_64 &generator,
-                       bool isNormalized) {
-  auto uniform = [&] { // in (0, 1)
-    return (static_cast<double>(generator() >> 11) + 0.5) * 0x1p-53;
-  };
+namespace {
+
+/// Random numbers that are the same with every standard library.
+class Generator {
+public:
+  explicit Generator(uint64_t seed) : bits(seed) {}
+
+  /// In (0, 1).
+  double uniform() {
+    return (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53;
+  }
+  /// By the Box–Muller transform.
+  double normal() {
+    double radius = std::sqrt(-2 * std::log(uniform()));
+    return radius * std::cos(2 * M_PI * uniform());
+  }
+
+private:
+  std::mt19937_64 bits;
+};
+
+} // namespace
+
+/// Normal values, in rows of unit length if `isNormalized`.
+static void fillNormal(Array &array, Generator &generator, bool isNormalized) {
   int64_t width = array.getShape().back();
   std::vector<double> row(width);
   for (int64_t begin = 0; begin < array.getSize(); begin += width) {
     double norm = 0;
     for (double &value : row) {
-      double radius = std::sqrt(-2 * std::log(uniform()));
-      value = radius * std::cos(2 * M_PI * uniform());
+      value = generator.normal();
       norm += value * value;
     }
     double scale = isNormalized ? 1 / std::sqrt(norm) : 1;
@@ -157,54 +214,43 @@ static void fillRandom(Array &array, std::mt19937_64 &generator,
   }
 }
 
-llvm::Expected<Arguments>
-Arguments::fromRandom(const EntryABI &abi, const RandomSpec &spec,
-                      llvm::ArrayRef<bool> normalized) {
+/// log σ(x + 2) of normal x: most gates are open, and a decay is about 0.86.
+static void fillLogDecays(Array &array, Generator &generator) {
+  for (int64_t i = 0; i < array.getSize(); ++i)
+    array.set(i, -std::log1p(std::exp(-2.0 - generator.normal())));
+}
+
+/// Cuts anywhere among the tokens, so that sequences may be empty and the first
+/// and last tokens of none.
+static void fillLengths(Array &array, Generator &generator, int64_t tokens) {
+  std::vector<int64_t> cuts(array.getSize());
+  for (int64_t &cut : cuts)
+    cut = std::min<int64_t>(generator.uniform() * (tokens + 1), tokens);
+  llvm::sort(cuts);
+  for (auto [i, cut] : llvm::enumerate(cuts))
+    array.set(i, cut);
+}
+
+llvm::Expected<Arguments> Arguments::fromRandom(const EntryABI &abi,
+                                                const RandomSpec &spec) {
   Arguments result;
-  llvm::SmallVector<StringRef> symbols;
-  for (const ABIArgument &argument : abi.arguments)
-    for (const ABIDim &dim : argument.dims)
-      if (dim.isSymbol() && !llvm::is_contained(symbols, dim.symbol))
-        symbols.push_back(dim.symbol);
-  for (StringRef symbol : symbols) {
-    auto size = spec.sizes.find(symbol);
-    if (size == spec.sizes.end())
-      return llvm::createStringError("expected --input=random: to give " +
-                                     llvm::join(symbols, ", ") +
-                                     ", but got no " + symbol);
-    result.sizes[symbol] = size->second;
-  }
-  for (const auto &size : spec.sizes)
-    if (!llvm::is_contained(symbols, size.first()))
-      return llvm::createStringError("expected --input=random: to give " +
-                                     llvm::join(symbols, ", ") + ", but got " +
-                                     size.first());
+  llvm::Expected<Sizes> sizes = solveSizes(abi, spec.sizes);
+  if (!sizes)
+    return sizes.takeError();
+  result.sizes = std::move(*sizes);
   std::vector<std::optional<Array>> none(abi.arguments.size());
   if (llvm::Error error = result.addOutputs(abi, std::move(none)))
     return error;
-  std::mt19937_64 generator(spec.seed);
-  for (size_t i = 0; i < abi.arguments.size(); ++i)
-    if (abi.arguments[i].isRead() && result.arrays[i].getSize() != 0)
-      fillRandom(result.arrays[i], generator, normalized[i]);
-  return result;
-}
-
-llvm::SmallVector<bool> hla_run::getQueriesAndKeys(mlir::func::FuncOp function,
-                                                   size_t numArguments) {
-  llvm::SmallVector<bool> result(numArguments, false);
-  auto mark = [&](mlir::Value value) {
-    auto argument = llvm::dyn_cast<mlir::BlockArgument>(value);
-    if (argument && argument.getOwner() == &function.getBody().front())
-      result[argument.getArgNumber()] = true;
-  };
-  function.walk([&](mlir::Operation *op) {
-    if (auto operatorOp = llvm::dyn_cast<mlir::hla::Operator>(op)) {
-      mark(operatorOp.getQuery());
-      mark(operatorOp.getKey());
-    } else if (auto scan = llvm::dyn_cast<mlir::hla::ScanOp>(op)) {
-      mark(scan.getQuery());
-      mark(scan.getKey());
-    }
-  });
+  Generator generator(spec.seed);
+  for (auto [argument, array] : llvm::zip(abi.arguments, result.arrays)) {
+    if (!argument.isRead() || array.getSize() == 0)
+      continue;
+    if (argument.content == ABIContent::Lengths)
+      fillLengths(array, generator, getTokens(argument, result.sizes));
+    else if (argument.content == ABIContent::LogDecay)
+      fillLogDecays(array, generator);
+    else
+      fillNormal(array, generator, argument.content == ABIContent::QueryOrKey);
+  }
   return result;
 }

@@ -10,17 +10,17 @@
 #define HLA_TOOLS_HLA_RUN_INPUTS_H
 
 #include "Array.h"
+#include "Sizes.h"
 #include "hla/Dialect/HLA/Transforms/EntryABI.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace hla_run {
 
-DType getDType(mlir::FloatType type);
+DType getDType(mlir::Type type);
 
 /// What `--input=random:SEED,NAME=VALUE,…` says.
 struct RandomSpec {
   uint64_t seed = 0;
-  llvm::StringMap<int64_t> sizes;
+  Sizes sizes;
 
   static llvm::Expected<RandomSpec> parse(llvm::StringRef text);
 };
@@ -33,24 +33,22 @@ public:
   static llvm::Expected<Arguments>
   fromFiles(const mlir::hla::EntryABI &abi,
             llvm::ArrayRef<llvm::StringRef> paths);
-  /// Normal values; the arguments in `normalized` have rows of unit length, so
-  /// that what they are multiplied with keeps its size in any element type.
+  /// Normal values, but for what an argument's content asks for: queries and
+  /// keys have rows of unit length, so that what they are multiplied with keeps
+  /// its size in any element type; log-decays are those of gates that are
+  /// mostly open; lengths are of sequences anywhere among the tokens, some
+  /// empty.
   static llvm::Expected<Arguments> fromRandom(const mlir::hla::EntryABI &abi,
-                                              const RandomSpec &spec,
-                                              llvm::ArrayRef<bool> normalized);
+                                              const RandomSpec &spec);
 
   std::vector<Array> arrays;
   /// The values of the ABI's symbols.
-  llvm::StringMap<int64_t> sizes;
+  Sizes sizes;
 
 private:
   llvm::Error addOutputs(const mlir::hla::EntryABI &abi,
                          std::vector<std::optional<Array>> inputs);
 };
-
-/// The arguments of `function` that are queries or keys of its operators.
-llvm::SmallVector<bool> getQueriesAndKeys(mlir::func::FuncOp function,
-                                          size_t numArguments);
 
 } // namespace hla_run
 

@@ -113,7 +113,7 @@ private:
 /// The names under which files hold `type`; the first one is written.
 static llvm::ArrayRef<StringRef> getDescrs(DType type) {
   static const StringRef bf16[] = {"<V2", "|V2", "<u2"}, f16[] = {"<f2"},
-                         f32[] = {"<f4"}, f64[] = {"<f8"};
+                         f32[] = {"<f4"}, f64[] = {"<f8"}, i32[] = {"<i4"};
   switch (type) {
   case DType::BF16:
     return bf16;
@@ -123,13 +123,16 @@ static llvm::ArrayRef<StringRef> getDescrs(DType type) {
     return f32;
   case DType::F64:
     return f64;
+  case DType::I32:
+    return i32;
   }
   llvm_unreachable("unknown element type");
 }
 
 /// The element type that a file calls `descr`, for messages.
 static std::string describe(StringRef descr) {
-  for (DType type : {DType::BF16, DType::F16, DType::F32, DType::F64})
+  for (DType type :
+       {DType::BF16, DType::F16, DType::F32, DType::F64, DType::I32})
     if (llvm::is_contained(getDescrs(type), descr))
       return (getName(type) + " ('" + descr + "')").str();
   std::string text;

@@ -76,7 +76,8 @@ void forEachHead(int64_t batches, int64_t heads,
     thread.join();
 }
 
-/// The decay of a token: a constant, or what a log-decay says of it or its head.
+/// The decay of a token: a constant, or what a log-decay says of it or its
+/// head.
 struct Decays {
   double get(int64_t batch, int64_t token, int64_t head) const {
     if (!logDecay)
@@ -176,8 +177,7 @@ void evaluateOperator(mlir::hla::Operator op, const Input &q, const Input &k,
       for (size_t i = 0; i < values->states.size(); ++i) {
         visit(values->states[i], i);
         if (isNormalized)
-          visit(ones->states[i],
-                operatorStates[i].dependsOnValue ? next++ : i);
+          visit(ones->states[i], operatorStates[i].dependsOnValue ? next++ : i);
       }
     };
     if (!carries.empty())
@@ -292,8 +292,8 @@ void Evaluator::evaluate(mlir::hla::ScanOp op) {
   const Tensor *lengths = lookup(op.getLengths());
   int64_t numStates = lengths ? lengths->values.size() - 1 : q.batches();
   SmallVector<Tensor *> results =
-      defineResults(op, op.getOutputs(), layout, v,
-                    q.heads() * op.getGroup(0), numStates, lengths);
+      defineResults(op, op.getOutputs(), layout, v, q.heads() * op.getGroup(0),
+                    numStates, lengths);
   Output y(*results.front(), layout);
   evaluateScan(
       op, q, k, v,

@@ -71,8 +71,8 @@ struct SecondOrderMasked : Recurrence {
   bool isSquared;
 };
 
-/// S ← γ S + k kᵀ, C ← γ C + q vᵀ, o = qᵀ (S + λ I) C; and with the correction of
-/// Algorithm 1, o less qᵀ G, G ← γ G + k (kᵀ C) with C before the token.
+/// S ← γ S + k kᵀ, C ← γ C + q vᵀ, o = qᵀ (S + λ I) C; and with the correction
+/// of Algorithm 1, o less qᵀ G, G ← γ G + k (kᵀ C) with C before the token.
 struct SecondOrderMoments : Recurrence {
   SecondOrderMoments(int64_t d, int64_t dv, double ridge, bool isCorrected)
       : ridge(ridge), isCorrected(isCorrected) {
@@ -101,9 +101,7 @@ struct SecondOrderMoments : Recurrence {
 
 /// P ← γ P + k vᵀ, E ← γ E + k (qᵀ P), o = qᵀ E.
 struct Asymmetric : Recurrence {
-  Asymmetric(int64_t d, int64_t dv) {
-    states = {Matrix(d, dv), Matrix(d, dv)};
-  }
+  Asymmetric(int64_t d, int64_t dv) { states = {Matrix(d, dv), Matrix(d, dv)}; }
 
   std::vector<double> step(double decay, ConstRow q, ConstRow k,
                            ConstRow v) override {
@@ -132,8 +130,8 @@ struct ThirdOrderMasked : Recurrence {
   double ridge;
 };
 
-/// Algorithm 3: o = qᵀ (S^K S^Q P − G¹ − G² − G³), where each correction gathers,
-/// with the statistics before the token, one of
+/// Algorithm 3: o = qᵀ (S^K S^Q P − G¹ − G² − G³), where each correction
+/// gathers, with the statistics before the token, one of
 ///
 ///   k (kᵀ S^Q P),  (S^K q) (qᵀ P),  (S^K S^Q k) vᵀ.
 struct ThirdOrderPaper : Recurrence {
@@ -152,8 +150,7 @@ struct ThirdOrderPaper : Recurrence {
     sk.addOuter(decay, k, k);
     sq.addOuter(decay, q, q);
     p.addOuter(decay, k, v);
-    std::vector<double> o =
-        p.times(sq.times(sk.times(q).data()).data());
+    std::vector<double> o = p.times(sq.times(sk.times(q).data()).data());
     for (int i = 3; i < 6; ++i)
       add(o, -1.0, states[i].times(q).data());
     return o;

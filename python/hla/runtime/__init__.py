@@ -24,6 +24,7 @@ from ._device import (
     driver_version,
     synchronize,
 )
+from ._lengths import check_lengths
 from ._library import Error, Status, version
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Status",
     "Stream",
     "Target",
+    "check_lengths",
     "compute_capability",
     "device_count",
     "device_name",

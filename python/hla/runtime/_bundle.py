@@ -21,7 +21,7 @@ class Argument(typing.NamedTuple):
     Attributes:
         name: its name.
         access: "read", "write" or "read_write".
-        dtype: "bf16", "f16", "f32" or "f64".
+        dtype: "bf16", "f16", "f32", "f64" or "i32".
         shape: an extent (int) or the name of a dim (str) for each dimension.
         alignment: of the data pointer, in bytes.
         stride_multiple: strides but the last, which is 1, are multiples of this

@@ -90,7 +90,7 @@ class DeviceArray:
     Attributes:
         shape: extents.
         strides: strides in elements.
-        dtype: "bf16", "f16", "f32" or "f64".
+        dtype: "bf16", "f16", "f32", "f64" or "i32".
         device: CUDA ordinal.
         address: the address of element [0, ..., 0].
     """

@@ -10,8 +10,8 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_uint32
 from ctypes import c_uint64, c_void_p, py_object
 
-from ._library import DEVICE_CUDA, DEVICE_CUDA_MANAGED, TENSOR_READ_ONLY
-from ._library import DataType, Error, Status, Tensor
+from ._library import DEVICE_CPU, DEVICE_CUDA, DEVICE_CUDA_HOST, DEVICE_CUDA_MANAGED
+from ._library import TENSOR_READ_ONLY, DataType, Error, Status, Tensor
 
 _NAME = b"dltensor"
 _VERSIONED_NAME = b"dltensor_versioned"
@@ -129,7 +129,11 @@ def is_immutable(array):
 
 
 def describe_device(device_type):
-    names = {1: "host memory", 3: "pinned host memory", 10: "memory of a ROCm device"}
+    names = {
+        DEVICE_CPU: "host memory",
+        DEVICE_CUDA_HOST: "pinned host memory",
+        10: "memory of a ROCm device",
+    }
     return names.get(device_type, f"memory of DLPack device type {device_type}")
 
 
@@ -141,13 +145,14 @@ def _export(array, stream):
         return array.__dlpack__(stream=stream)
 
 
-def import_array(array, place, stream):
+def import_array(array, place, stream, host=False):
     """Borrows the memory of any object with ``__dlpack__``.
 
     Args:
         array: the object.
         place: what messages call it, "argument 'q'".
         stream: the consumer's stream as ``__dlpack__`` takes it, or None.
+        host: whether host memory will do as well; no stream is named for it.
 
     Raises:
         Error: INVALID_ARGUMENT if the object has no DLPack or refuses to give
@@ -160,7 +165,9 @@ def import_array(array, place, stream):
             f"{place}: expected an array with __dlpack__ (torch, cupy, jax, ...), but got {kind}",
         )
     device_type = int(array.__dlpack_device__()[0])
-    if device_type not in (DEVICE_CUDA, DEVICE_CUDA_MANAGED):
+    if host and device_type in (DEVICE_CPU, DEVICE_CUDA_HOST):
+        stream = None
+    elif device_type not in (DEVICE_CUDA, DEVICE_CUDA_MANAGED):
         raise Error(
             Status.WRONG_DEVICE,
             f"{place}: expected memory of a CUDA device, but got {describe_device(device_type)} "

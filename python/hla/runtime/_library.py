@@ -45,6 +45,8 @@ class Status(enum.IntEnum):
     SCRATCH = 312
     EVALUATION = 313
     LAUNCH_LIMIT = 314
+    CONSTRAINT = 315
+    LENGTHS = 316
     NO_DRIVER = 400
     NO_DEVICE = 401
     UNSUPPORTED_DEVICE = 402
@@ -124,12 +126,14 @@ class TargetInfo(ctypes.Structure):
 
 DEVICE_CPU = 1
 DEVICE_CUDA = 2
+DEVICE_CUDA_HOST = 3
 DEVICE_CUDA_MANAGED = 13
 TENSOR_READ_ONLY = 1
 
 # Functions that return an HlaStatus, by their parameters.
 _CHECKED = {
     "hlaDataTypeFromName": [c_char_p, POINTER(DataType)],
+    "hlaCheckLengths": [c_void_p, c_size_t, c_int64],
     "hlaBundleLoad": [c_char_p, POINTER(c_void_p)],
     "hlaBundleGetArgument": [c_void_p, c_size_t, POINTER(ArgumentInfo)],
     "hlaBundleGetDim": [c_void_p, c_size_t, POINTER(DimInfo)],
@@ -222,9 +226,14 @@ def call(name, *arguments):
         raise Error(Status(status), message)
 
 
+# What messages and manifests call DLPack's type codes.
+_PREFIXES = {0: "i", 1: "u", 2: "f", 4: "bf", 5: "c", 6: "bool"}
+
+
 def data_type_name(dtype):
-    """The manifest's name of a DataType."""
-    return ("bf" if dtype.code == 4 else "f") + str(dtype.bits)
+    """The manifest's name of a DataType, and a like one of every other."""
+    prefix = _PREFIXES.get(dtype.code, f"type{dtype.code}_")
+    return f"{prefix}{dtype.bits}" + (f"x{dtype.lanes}" if dtype.lanes != 1 else "")
 
 
 def version():

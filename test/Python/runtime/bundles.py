@@ -7,7 +7,9 @@ import hashlib
 import json
 
 import numpy as np
+import pytest
 
+from hla.runtime import Error
 from hla.runtime._dlpack import DLManagedTensor, DLManagedTensorVersioned
 
 PTX = """.version 7.0
@@ -138,3 +140,19 @@ def arrays(n=3, m=2, **options):
         DeviceView(np.ones((n, m, 4), np.float32), **options),
         DeviceView(np.zeros((n, m, 4), np.float32), **options),
     )
+
+
+def expect(status, match):
+    """Expects an `Error` of this status."""
+
+    class Expectation:
+        def __enter__(self):
+            self.raises = pytest.raises(Error, match=match)
+            self.raised = self.raises.__enter__()
+
+        def __exit__(self, *details):
+            result = self.raises.__exit__(*details)
+            assert self.raised.value.status is status
+            return result
+
+    return Expectation()

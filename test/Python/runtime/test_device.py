@@ -36,7 +36,7 @@ def test_copies(driver):
     assert np.isnan(target).all()
     with pytest.raises(Error, match="buffer of 24 bytes, but got 12"):
         array.copy_from(source[:, 0].copy())
-    with pytest.raises(Error, match="expected bf16, f16, f32 or f64, but got 'i8'"):
+    with pytest.raises(Error, match="expected bf16, f16, f32, f64 or i32, but got 'i8'"):
         DeviceArray((1,), "i8")
     empty = DeviceArray((0, 4), "bf16")
     empty.copy_from(np.zeros((0, 4), np.uint16))

@@ -8,29 +8,13 @@ import threading
 import numpy as np
 import pytest
 
-from bundles import DeviceView, OldDeviceView, arrays, write_bundle
+from bundles import DeviceView, OldDeviceView, arrays, expect, write_bundle
 from hla.runtime import Bundle, Error, Status
 
 
 @pytest.fixture
 def bundle(tmp_path, driver):
     return Bundle(write_bundle(tmp_path))
-
-
-def expect(status, match):
-    """Expects an `Error` of this status."""
-
-    class Expectation:
-        def __enter__(self):
-            self.raises = pytest.raises(Error, match=match)
-            self.raised = self.raises.__enter__()
-
-        def __exit__(self, *details):
-            result = self.raises.__exit__(*details)
-            assert self.raised.value.status is status
-            return result
-
-    return Expectation()
 
 
 def test_launch_uses_the_arrays_where_they_are(bundle, driver):

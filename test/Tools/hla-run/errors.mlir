@@ -27,7 +27,21 @@
 // RUN: env HLA_CUDA_LIBRARY=absent.so not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --device=cuda 2>&1 | FileCheck %s --check-prefix=DRIVER
 // DRIVER: hla-run: error: expected the CUDA driver's library 'absent.so'
 
+// Extents follow from others where the function ties them.
+// RUN: not hla-run %s --entry=packed --input=random:7,T=5,H=6,N=2 2>&1 | FileCheck %s --check-prefix=GROUP
+// GROUP: hla-run: error: expected H = 4 * H1 in --input=random:, but got no H1 ≥ 0 for which 4 * H1 is 6
+// RUN: not hla-run %s --entry=packed --input=random:7,T=5,H=8,H1=1,N=2 2>&1 | FileCheck %s --check-prefix=BOTH
+// BOTH: hla-run: error: expected H = 4 * H1 in --input=random:, but got 8 and 4
+// RUN: not hla-run %s --entry=packed --input=random:7,T=5,H=8 2>&1 | FileCheck %s --check-prefix=SEQUENCES
+// SEQUENCES: hla-run: error: expected --input=random: to give T, H, N, but got no N
+
 !S = tensor<?x?x?x16xf32>
+!P = tensor<1x?x?x16xf32>
+func.func @packed(%q: !P, %k: !P, %c: tensor<?xi32>, %o: !P) -> !P {
+  %r = hla.second_order groups([1, 4]) ins(%q, %k, %k : !P, !P, !P) lengths(%c : tensor<?xi32>) outs(%o : !P) -> !P
+  return %r : !P
+}
+
 func.func @f(%q: !S, %k: !S, %v: !S, %o: !S) -> !S {
   %r = hla.second_order ins(%q, %k, %v : !S, !S, !S) outs(%o : !S) -> !S
   return %r : !S

@@ -25,6 +25,20 @@ func.func @scan(%q: !S {hla.name = "q"}, %k: !S {hla.name = "k"},
   %r = hla.scan ins(%q, %k, %v : !S, !S, !S) outs(%o : !S) -> !S
   return %r : !S
 }
+
+func.func @grouped(%q: !S {hla.name = "q"}, %k: !S {hla.name = "k"},
+                   %o: !S {hla.name = "o"}) -> !S {
+  %r = hla.scan groups([1, 3, 3]) ins(%q, %k, %k : !S, !S, !S) outs(%o : !S) -> !S
+  return %r : !S
+}
+
+!P = tensor<1x?x?x8xf32>
+!States = tensor<?x?x8x8xf32>
+func.func @packed(%q: !P {hla.name = "q"}, %c: tensor<?xi32> {hla.name = "c"},
+                  %s: !States {hla.name = "s"}, %o: !P {hla.name = "o"}) -> !P {
+  %r = hla.scan ins(%q, %q, %q : !P, !P, !P) lengths(%c : tensor<?xi32>) carry(%s : !States) outs(%o : !P) -> !P
+  return %r : !P
+}
 )mlir";
 
 constexpr int64_t kBatches = 2, kTokens = 37, kHeads = 3, kWidth = 8;
@@ -182,6 +196,39 @@ TEST_F(CPUExecutorTest, WrongArguments) {
       "got 2");
   EXPECT_EQ(message([](Views &v) { v[3].data = nullptr; }),
             "expected 'o' to have data, but got a null pointer");
+}
+
+// Extents that the function ties are refused before anything runs.
+TEST_F(CPUExecutorTest, Constraints) {
+  std::vector<float> memory(4096, 0.0f);
+  auto view = [&](ArrayRef<int64_t> shape) {
+    StridedView view{memory.data(), SmallVector<int64_t>(shape), {}};
+    int64_t stride = 1;
+    for (int64_t extent : llvm::reverse(shape)) {
+      view.strides.insert(view.strides.begin(), stride);
+      stride *= extent;
+    }
+    return view;
+  };
+  auto message = [&](StringRef entry, ArrayRef<StridedView> views) {
+    auto executor = compile(kProgram, entry);
+    llvm::Error error =
+        executor ? (*executor)->run(views) : executor.takeError();
+    return error ? llvm::toString(std::move(error)) : std::string("no error");
+  };
+  auto q = view({1, 2, 6, 8}), o = q, k = view({1, 2, 3, 8});
+  EXPECT_EQ(message("grouped", {q, k, o}),
+            "expected H = 3 * H1 in the shapes of arguments, but got 6 and 9");
+  k = view({1, 2, INT64_MAX, 8});
+  EXPECT_EQ(message("grouped", {q, k, o}),
+            "expected H = 3 * H1 in the shapes of arguments, but got 6 and "
+            "more than 63 bits");
+  auto s = view({2, 6, 8, 8});
+  EXPECT_EQ(message("packed", {q, view({2}), s, o}),
+            "expected L = N + 1 in the shapes of arguments, but got 2 and 3");
+  EXPECT_EQ(message("packed", {q, view({0}), view({0, 6, 8, 8}), o}),
+            "expected 'c' to have at least 1 number (N + 1 for N sequences), "
+            "but got none");
 }
 
 TEST_F(CPUExecutorTest, WrongPrograms) {

@@ -6,64 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "hla/Dialect/HLA/Transforms/EntryABI.h"
-#include "hla/Compiler/CPUExecutor.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
-#include "gtest/gtest.h"
+#include "EntryABITest.h"
 
 using namespace mlir;
 using namespace mlir::hla;
 
 namespace {
-
-constexpr llvm::StringLiteral kTypes = R"mlir(
-!S = tensor<?x?x?x8xf32>
-!State = tensor<?x?x8x8xf32>
-)mlir";
-
-class EntryABITest : public ::testing::Test {
-protected:
-  EntryABITest() {
-    DialectRegistry registry;
-    registerCPUExecutorDialects(registry);
-    context.appendDialectRegistry(registry);
-  }
-
-  /// The interface as text: `name:role:BxTxHx8`, results after `->`.
-  std::string describe(StringRef function) {
-    module = parseSourceString<ModuleOp>((kTypes + function).str(), &context);
-    if (!module)
-      return "no module";
-    FailureOr<EntryABI> abi =
-        getEntryABI(*module->getOps<func::FuncOp>().begin());
-    if (failed(abi))
-      return "failed";
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    for (const ABIArgument &argument : abi->arguments) {
-      os << argument.name << ":" << (argument.isRead() ? "r" : "")
-         << (argument.isWritten() ? "w" : "") << ":";
-      llvm::interleave(
-          argument.dims, os,
-          [&](const ABIDim &dim) {
-            if (dim.isSymbol())
-              os << dim.symbol;
-            else
-              os << dim.size;
-          },
-          "x");
-      os << " ";
-    }
-    os << "->";
-    for (unsigned index : abi->results)
-      os << " " << index;
-    return text;
-  }
-
-  MLIRContext context;
-  OwningOpRef<ModuleOp> module;
-};
 
 TEST_F(EntryABITest, ResultsAreAppended) {
   EXPECT_EQ(describe(R"mlir(

@@ -202,6 +202,9 @@ TEST(DataType, FromName) {
   EXPECT_EQ(dtype.code, HLA_TYPE_CODE_FLOAT);
   EXPECT_EQ(dtype.bits, 64);
   EXPECT_EQ(dtype.lanes, 1);
+  expectSuccess(hlaDataTypeFromName("i32", &dtype));
+  EXPECT_EQ(dtype.code, HLA_TYPE_CODE_INT);
+  EXPECT_EQ(dtype.bits, 32);
   expectFailure(hlaDataTypeFromName("f8", &dtype), HLA_STATUS_UNKNOWN_DTYPE,
-                {"bf16, f16, f32 or f64", "'f8'"});
+                {"bf16, f16, f32, f64 or i32", "'f8'"});
 }

@@ -38,14 +38,26 @@ protected:
     return std::uniform_int_distribution<size_t>(0, count - 1)(random);
   }
 
+  /// Changes values of `manifest`; whatever loads is launched on `tensors`,
+  /// which fit the manifest as it was.
+  void changeValues(const json &manifest,
+                    const std::vector<TestTensor> &tensors);
+  /// Changes bytes of its text.
+  void changeBytes(const json &manifest,
+                   const std::vector<TestTensor> &tensors);
+  /// Puts texts made of `pieces` in place of the expression at `pointer`.
+  void changeExpression(const json &manifest, const char *pointer,
+                        const std::vector<std::string> &pieces,
+                        const std::vector<TestTensor> &tensors);
+
   /// Loads what `directory` holds and, if that works, launches it.
-  void run(const TestBundle &directory) {
+  void run(const TestBundle &directory,
+           const std::vector<TestTensor> &tensors) {
     HlaBundle *bundle = nullptr;
     HlaStatus status = hlaBundleLoad(directory.getPath().c_str(), &bundle);
     expectHandled(status);
     if (status == HLA_STATUS_OK) {
       ++loaded;
-      std::vector<TestTensor> tensors = makeTensors(2, 70, 3);
       std::vector<HlaTensor> views = viewsOf(tensors);
       status = hlaBundleLaunch(bundle, views.data(), views.size(), nullptr,
                                nullptr, 0);
@@ -75,20 +87,21 @@ const json strangeValues = json::parse(R"text([
   1.5, "", "B", "T", "q", "o", "k", "B * H", "stride(q, 3)", "stride(q, 4)",
   "9223372036854775807 * B", "ceildiv(1, 0)", "-9223372036854775808", "((((",
   "../../etc/passwd", "/etc/passwd", "masked.ptx", "manifest.json", "f32", "f16",
-  "pointer", "i32", "f64", "read_write", "\u0000", "\u00e9", [], {}, [[]], [0],
+  "pointer", "i32", "f64", "read_write", "H1", "N + 1", ["H", "4 * H1"], "\u0000", "\u00e9", [], {}, [[]], [0],
   [1, 1, 1], [16, 1, 1], [1024, 1, 1], ["B", "T"], {"a": {"b": []}}
 ])text");
 
 } // namespace
 
-TEST_F(Fuzz, Values) {
-  json flat = makeManifest().flatten();
+void Fuzz::changeValues(const json &original,
+                        const std::vector<TestTensor> &tensors) {
+  json flat = original.flatten();
   std::vector<std::string> places;
   for (const auto &item : flat.items())
     for (Pointer p(item.key()); !p.empty(); p = p.parent_pointer())
       places.push_back(p.to_string());
   for (size_t i = 0; i < runs; ++i) {
-    json manifest = makeManifest();
+    json manifest = original;
     for (size_t n = 1 + pick(3); n-- > 0;) {
       Pointer place(places[pick(places.size())]);
       json value = strangeValues[pick(strangeValues.size())];
@@ -99,16 +112,17 @@ TEST_F(Fuzz, Values) {
       }
     }
     SCOPED_TRACE(manifest.dump());
-    run(TestBundle(manifest));
+    run(TestBundle(manifest), tensors);
     if (HasFailure())
       return;
   }
   EXPECT_GT(loaded, 0u);
 }
 
-TEST_F(Fuzz, Bytes) {
+void Fuzz::changeBytes(const json &manifest,
+                       const std::vector<TestTensor> &tensors) {
   TestBundle directory;
-  std::string original = makeManifest().dump(1);
+  std::string original = manifest.dump(1);
   for (size_t i = 0; i < runs; ++i) {
     std::string text = original;
     for (size_t n = 1 + pick(4); n-- > 0;) {
@@ -130,28 +144,54 @@ TEST_F(Fuzz, Bytes) {
     }
     SCOPED_TRACE(text);
     directory.write("manifest.json", text);
-    run(directory);
+    run(directory, tensors);
     if (HasFailure())
       return;
   }
 }
 
-TEST_F(Fuzz, Expressions) {
-  const char *pieces[] = {
-      "B",       "T",          "H",           "(",   ")", ",",
-      "+",       "-",          "*",           " ",   "0", "7",
-      "ceildiv", "floordiv",   "min",         "max", "1", "64",
-      "stride",  "dim",        "q",           "3",   "9", "(B,",
-      "min(",    "ceildiv(T,", "99999999999", "_",   "\t"};
-  json manifest = makeManifest();
+void Fuzz::changeExpression(const json &original, const char *pointer,
+                            const std::vector<std::string> &pieces,
+                            const std::vector<TestTensor> &tensors) {
+  json manifest = original;
   for (size_t i = 0; i < runs; ++i) {
     std::string text;
     for (size_t n = 1 + pick(12); n-- > 0;)
-      text += pieces[pick(std::size(pieces))];
-    manifest["launches"][1]["grid"][0] = text;
+      text += pieces[pick(pieces.size())];
+    manifest[Pointer(pointer)] = text;
     SCOPED_TRACE(text);
-    run(TestBundle(manifest));
+    run(TestBundle(manifest), tensors);
     if (HasFailure())
       return;
   }
+}
+
+TEST_F(Fuzz, Values) { changeValues(makeManifest(), makeTensors(2, 70, 3)); }
+
+TEST_F(Fuzz, ValuesWithConstraints) {
+  changeValues(makeGroupedManifest(), makeGroupedTensors(70, 8, 3));
+}
+
+TEST_F(Fuzz, Bytes) { changeBytes(makeManifest(), makeTensors(2, 70, 3)); }
+
+TEST_F(Fuzz, BytesWithConstraints) {
+  changeBytes(makeGroupedManifest(), makeGroupedTensors(70, 8, 3));
+}
+
+TEST_F(Fuzz, Expressions) {
+  changeExpression(makeManifest(), "/launches/1/grid/0",
+                   {"B",       "T",          "H",           "(",   ")", ",",
+                    "+",       "-",          "*",           " ",   "0", "7",
+                    "ceildiv", "floordiv",   "min",         "max", "1", "64",
+                    "stride",  "dim",        "q",           "3",   "9", "(B,",
+                    "min(",    "ceildiv(T,", "99999999999", "_",   "\t"},
+                   makeTensors(2, 70, 3));
+}
+
+TEST_F(Fuzz, Constraints) {
+  changeExpression(makeGroupedManifest(), "/constraints/0/1",
+                   {"H", "H1", "N", "L", "4 * ", "*", "+", "-", "(", ")", "1",
+                    "8", "99999", "ceildiv(H, ", "min(", "dim(q, 0)", "stride(",
+                    "H2", " "},
+                   makeGroupedTensors(70, 8, 3));
 }

@@ -235,7 +235,7 @@ TEST(Manifest, Dims) {
 
 TEST(Manifest, Arguments) {
   expectRefusal("/arguments/0/dtype", "i8", HLA_STATUS_UNKNOWN_DTYPE,
-                {"bf16, f16, f32 or f64", "'i8'"});
+                {"bf16, f16, f32, f64 or i32", "'i8'"});
   expectRefusal("/arguments/0/access", "rw", HLA_STATUS_INVALID_VALUE,
                 {"'read_write'", "'rw'"});
   expectRefusal("/arguments/1/name", "q", HLA_STATUS_INVALID_VALUE,
@@ -250,6 +250,62 @@ TEST(Manifest, Arguments) {
                 {"from 2"});
   expectRefusal("/arguments/0/stride_multiple", 0, HLA_STATUS_INVALID_VALUE,
                 {"from 1"});
+}
+
+TEST(Manifest, Integers) {
+  LoadedBundle bundle(makeGroupedManifest());
+  HlaArgumentInfo argument;
+  expectSuccess(hlaBundleGetArgument(bundle, 3, &argument));
+  EXPECT_EQ(argument.dtype.code, HLA_TYPE_CODE_INT);
+  EXPECT_EQ(argument.dtype.bits, 32);
+  EXPECT_EQ(argument.rank, 1);
+
+  auto refuse = [](const char *key, const json &value,
+                   const std::vector<std::string> &parts) {
+    json manifest = makeGroupedManifest();
+    manifest["arguments"][3][key] = value;
+    expectLoadFailure(manifest, HLA_STATUS_INVALID_VALUE, parts);
+  };
+  refuse("access", "write", {"arguments[3].access", "'read' (of an i32"});
+  refuse("access", "read_write", {"arguments[3].access", "'read_write'"});
+  refuse("shape", {"L", 1}, {"arguments[3].shape", "one dimension"});
+  refuse("shape", json::array(), {"arguments[3].shape", "one dimension"});
+  refuse("alignment", 2, {"arguments[3].alignment", "from 4"});
+}
+
+TEST(Manifest, Constraints) {
+  auto refuse = [](const char *pointer, const json &value, HlaStatus status,
+                   const std::vector<std::string> &parts) {
+    SCOPED_TRACE(value.dump().substr(0, 100));
+    json manifest = makeGroupedManifest();
+    manifest[Pointer(pointer)] = value;
+    expectLoadFailure(manifest, status, parts);
+  };
+  refuse("/constraints", nullptr, HLA_STATUS_WRONG_TYPE, {"an array"});
+  refuse("/constraints", json::parse(R"([["H", "4 * H1"], "L"])"),
+         HLA_STATUS_WRONG_TYPE, {"constraints[1]: expected an array of 2"});
+  refuse("/constraints/0", {"H"}, HLA_STATUS_INVALID_VALUE,
+         {"constraints[0]: expected an array of 2"});
+  refuse("/constraints/0", {"H", "4 * H1", "8"}, HLA_STATUS_INVALID_VALUE,
+         {"an array of 2", "an array of 3"});
+  refuse("/constraints/0/1", 4.5, HLA_STATUS_WRONG_TYPE,
+         {"constraints[0][1]: expected an expression"});
+  refuse("/constraints/0/1", "4 * H2", HLA_STATUS_INVALID_EXPRESSION,
+         {"constraints[0][1]", "a dimension of the manifest", "'H2'"});
+  refuse("/constraints/1/0", "dim(lengths, 0)", HLA_STATUS_INVALID_VALUE,
+         {"constraints[1][0]", "dims alone", "'dim(lengths, 0)'"});
+  refuse("/constraints/1/0", "min(L, stride(q, 0))", HLA_STATUS_INVALID_VALUE,
+         {"constraints[1][0]", "dims alone"});
+  json many = json::array();
+  for (int i = 0; i < 65; ++i)
+    many.push_back(json::array({"H", "4 * H1"}));
+  refuse("/constraints", many, HLA_STATUS_INVALID_VALUE,
+         {"an array of 0 to 64", "65"});
+  many.erase(0);
+  expectAcceptance("/constraints", json::array());
+  json manifest = makeGroupedManifest();
+  manifest["constraints"] = many;
+  LoadedBundle bundle(manifest);
 }
 
 TEST(Manifest, Launches) {

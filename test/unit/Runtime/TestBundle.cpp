@@ -79,6 +79,28 @@ json hla::runtime::test::makeManifest() {
   return manifest;
 }
 
+json hla::runtime::test::makeGroupedManifest() {
+  json manifest = makeManifest();
+  manifest["dims"] = {"B", "T", "H", "H1", "L", "N"};
+  manifest["limits"]["L"] = {1, 1073741824};
+  manifest["constraints"] = json::parse(R"([["H", "4 * H1"], ["L", "N + 1"]])");
+  json &arguments = manifest["arguments"];
+  arguments[1]["shape"][2] = "H1";
+  arguments.push_back({{"name", "lengths"},
+                       {"access", "read"},
+                       {"dtype", "i32"},
+                       {"shape", {"L"}},
+                       {"alignment", 4},
+                       {"stride_multiple", 1}});
+  arguments.push_back({{"name", "states"},
+                       {"access", "read_write"},
+                       {"dtype", "f32"},
+                       {"shape", {"N", "H", 64, 64}},
+                       {"alignment", 16},
+                       {"stride_multiple", 4}});
+  return manifest;
+}
+
 std::string hla::runtime::test::makePtx() {
   return ".version 8.7\n.target sm_90a\n.address_size 64\n"
          ".visible .entry masked_states(.param .u64 k, .param .u64 s,\n"
@@ -145,6 +167,23 @@ hla::runtime::test::makeTensors(int64_t batch, int64_t time, int64_t heads) {
     tensor.address = address;
     address += 0x10000000000;
   }
+  return tensors;
+}
+
+std::vector<TestTensor>
+hla::runtime::test::makeGroupedTensors(int64_t time, int64_t heads,
+                                       int64_t sequences) {
+  std::vector<TestTensor> tensors = makeTensors(1, time, heads);
+  tensors[1].shape[2] = heads / 4;
+  TestTensor lengths, states;
+  lengths.shape = {sequences + 1};
+  lengths.dtype = {HLA_TYPE_CODE_INT, 32, 1};
+  lengths.address = 0x7a0000000000;
+  states.shape = {sequences, heads, 64, 64};
+  states.dtype = {HLA_TYPE_CODE_FLOAT, 32, 1};
+  states.address = 0x7b0000000000;
+  tensors.push_back(lengths);
+  tensors.push_back(states);
   return tensors;
 }
 

@@ -24,6 +24,11 @@ namespace hla::runtime::test {
 nlohmann::json makeManifest();
 std::string makePtx();
 
+/// The manifest of grouped heads and variable lengths: its k has H1 heads with
+/// H = 4 * H1, and a further argument, lengths, has N + 1 numbers for the N of
+/// an argument of states.
+nlohmann::json makeGroupedManifest();
+
 /// A bundle's directory, removed with the object. The manifest's hashes are
 /// those of the files unless it has its own.
 class TestBundle {
@@ -74,6 +79,9 @@ struct TestTensor {
 
 /// Row-major q, k and o for the manifest above, far apart.
 std::vector<TestTensor> makeTensors(int64_t batch, int64_t time, int64_t heads);
+/// q, k, o, lengths and states for the grouped manifest.
+std::vector<TestTensor> makeGroupedTensors(int64_t time, int64_t heads,
+                                           int64_t sequences);
 std::vector<HlaTensor> viewsOf(const std::vector<TestTensor> &tensors);
 
 /// Expects a failure with this status and a message with each of `parts`.

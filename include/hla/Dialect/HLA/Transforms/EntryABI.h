@@ -10,6 +10,8 @@
 #define HLA_DIALECT_HLA_TRANSFORMS_ENTRYABI_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+#include <optional>
 
 namespace mlir::hla {
 
@@ -18,15 +20,39 @@ struct ABIDim {
   /// The extent, or ShapedType::kDynamic.
   int64_t size;
   /// The symbol of a dynamic extent: extents with one symbol are equal. `B`,
-  /// `T` and `H` for the batches, tokens and heads of hla operations, `B1`, …,
-  /// where several differ, `d0`, … for others.
+  /// `T` and `H` for the batches, tokens and heads of hla operations, `L` and
+  /// `N` for their lengths and sequences, `B1`, …, where several differ, `d0`,
+  /// … for others.
   std::string symbol;
 
   bool isSymbol() const { return ShapedType::isDynamic(size); }
 };
 
+/// factor · symbol + offset
+struct ABITerm {
+  int64_t factor;
+  std::string symbol;
+  int64_t offset;
+
+  /// As an expression of a manifest: `4 * H1`, `N + 1`.
+  std::string getText() const;
+  /// The value where `symbols` has the symbol, unless it leaves 64 bits.
+  std::optional<int64_t>
+  evaluate(const llvm::StringMap<int64_t> &symbols) const;
+};
+
+/// Terms of symbols that are equal in every call.
+struct ABIConstraint {
+  ABITerm left, right;
+};
+
 /// What an entry function does with an argument.
 enum class ABIRole { Read, Write, ReadWrite };
+
+/// What hla operations take an argument for, as far as it says which numbers
+/// are in it: those of queries and keys meet in scores, a log-decay has none
+/// above zero, and lengths are integers that do not decrease.
+enum class ABIContent { Any, QueryOrKey, LogDecay, Lengths };
 
 /// One argument of a compiled entry function.
 struct ABIArgument {
@@ -34,8 +60,12 @@ struct ABIArgument {
   /// `result0`, …; no two are the same.
   std::string name;
   ABIRole role;
-  FloatType elementType;
+  /// A float, or i32 of lengths, which are only read.
+  Type elementType;
   SmallVector<ABIDim> dims;
+  ABIContent content = ABIContent::Any;
+  /// Of lengths: the extents, of tokens, that they cut.
+  SmallVector<ABIDim> tokens;
 
   bool isRead() const { return role != ABIRole::Write; }
   bool isWritten() const { return role != ABIRole::Read; }
@@ -49,6 +79,8 @@ struct EntryABI {
 
   std::string entry;
   SmallVector<ABIArgument> arguments;
+  /// What ties the arguments' symbols, beside their names.
+  SmallVector<ABIConstraint> constraints;
   /// For every result of the function, the argument that holds it.
   SmallVector<unsigned> results;
 };
