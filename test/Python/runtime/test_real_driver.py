@@ -101,6 +101,17 @@ except runtime.Error as error:
     print(error.status.name, error)
 """
 
+LENGTHS = """
+lengths = DeviceArray((4,), "i32")
+for values in ([0, 2, 2, 9], [0, 3, 2, 9], [0, 2, 2, 10]):
+    lengths.copy_from(np.array(values, np.int32))
+    try:
+        runtime.check_lengths(lengths, 9, stream=Stream())
+        print("fits")
+    except runtime.Error as error:
+        print(error.status.name, str(error).split(":")[0])
+"""
+
 FAILURE = """
 try:
     bundle.prepare()
@@ -138,6 +149,11 @@ def test_kernel(tmp_path, shared):
 
     folder = write_bundle(pathlib.Path(tmp_path), change, PTX)
     assert run(folder, CHECK).startswith("done on")
+
+
+def test_lengths(tmp_path):
+    lines = run(write_bundle(tmp_path, None, PTX), LENGTHS).splitlines()
+    assert lines == ["fits", "LENGTHS lengths, position 2", "LENGTHS lengths, position 3"]
 
 
 def test_fault(tmp_path):
