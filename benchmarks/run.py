@@ -86,9 +86,8 @@ def our_kernel(directory, target, problem):
 
     entries = json.loads((directory / "suite.json").read_text())
     wanted = {
-        "kind": "second_order",
-        "variant": "masked",
-        "layout": "bthd",
+        "kind": "Program",
+        "operator": "second_order",
         "dtype": "bf16",
         "d": problem.width,
         "dv": problem.width,

@@ -46,7 +46,6 @@ from ._accuracy import (
 )
 from ._arrays import decode_bfloat16, encode_bfloat16, to_float64
 from ._inputs import (
-    random_features,
     random_inputs,
     random_log_decay,
     round_to,
@@ -101,7 +100,6 @@ __all__ = [
     "masked_states",
     "operator",
     "paper_states",
-    "random_features",
     "random_inputs",
     "random_log_decay",
     "round_to",

@@ -117,9 +117,34 @@ def zeros(like, shape):
     return full(like, shape, 0.0)
 
 
-def from_numpy(like, array):
-    """A numpy array in the library and on the device of ``like``."""
-    xp = namespace(like)
-    if xp.__name__ == "torch":
-        return xp.from_numpy(array).to(like.device)
-    return xp.asarray(array)
+class Stream:
+    """Random float64 arrays, in the library and on the device of ``like`` (numpy).
+
+    The numbers of one seed differ between libraries.
+    """
+
+    def __init__(self, seed, like=None):
+        """seed: a list of integers."""
+        self._like = np.zeros(0) if like is None else like
+        self._xp = namespace(self._like)
+        if self._xp.__name__ == "torch":
+            state = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+            generator = self._xp.Generator(self._like.device)
+            self._options = {
+                "generator": generator.manual_seed(state >> 1),
+                "dtype": self._xp.float64,
+                "device": self._like.device,
+            }
+        else:
+            self._generator = np.random.default_rng(seed)
+
+    def normal(self, shape):
+        if self._xp.__name__ == "torch":
+            return self._xp.randn(shape, **self._options)
+        return self._xp.asarray(self._generator.standard_normal(shape))
+
+    def uniform(self, shape):
+        """In [0, 1)."""
+        if self._xp.__name__ == "torch":
+            return self._xp.rand(shape, **self._options)
+        return self._xp.asarray(self._generator.random(shape))

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from . import _definitions, _graphs, _scan
-from ._arrays import from_numpy, full
+from ._arrays import Stream, full
 from ._options import Options, normalise
 from ._walk import Walk, initial_states
 
@@ -119,13 +120,14 @@ VARIANTS = {
 
 
 def operator(name, variant=None, is_decayed=False):
-    """The ``Operator`` of a name, and a variant where it has some.
+    """The ``Operator`` of a name, and of a variant where it has some, masked by default.
 
     The paper's third order has other states when it is decayed.
     """
     if name not in VARIANTS:
         raise ValueError(f"expected an operator of {tuple(VARIANTS)}, but got {name!r}")
     variants = VARIANTS[name]
+    variant = variant or "masked"
     if variants and variant not in variants:
         raise ValueError(
             f"expected variant of {name} to be one of {variants}, but got {variant!r}"
@@ -324,11 +326,11 @@ def _scan_form(form, chunk, perturb):
 
 def _perturbed(evaluate, size, seed):
     """``evaluate`` with every number that goes in or out times 1 + size·ξ, ξ normal."""
-    stream = np.random.default_rng(seed)
+    calls = itertools.count()
 
     def blur(x):
-        noise = 1.0 + size * stream.standard_normal(tuple(x.shape))
-        return x * from_numpy(x, noise)
+        stream = Stream([*seed, next(calls)], x)
+        return x * (1.0 + size * stream.normal(tuple(x.shape)))
 
     def scan(q, k, v, gamma, state, exclusive=False):
         q, k, v, state = (blur(x) for x in (q, k, v, state))
