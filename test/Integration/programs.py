@@ -331,7 +331,7 @@ def module(programs, extents=None):
     return "module {\n" + "\n".join(p.mlir(extents) for p in programs) + "}\n"
 
 
-def _fields(program):
+def changed_fields(program):
     """The fields that differ from their defaults, and those without one."""
     return {
         f.name: getattr(program, f.name)
@@ -343,7 +343,7 @@ def _fields(program):
 def make_name(program, *parts):
     """A function name that tells the parameters."""
     parts = list(parts)
-    for name, value in _fields(program).items():
+    for name, value in changed_fields(program).items():
         if isinstance(value, tuple):
             value = "_".join(map(str, value))
         if value is True:
@@ -359,4 +359,4 @@ def make_name(program, *parts):
 
 
 def describe(program):
-    return {"kind": type(program).__name__, **_fields(program)}
+    return {"kind": type(program).__name__, **changed_fields(program)}

@@ -56,7 +56,7 @@ def case_id(value):
 
 
 @pytest.mark.parametrize(
-    "index, configuration", enumerate(configurations(SEED, COUNT)), ids=case_id
+    "index, configuration", configurations(SEED, COUNT).items(), ids=case_id
 )
 def test_random(pool, index, configuration):
     failures = pool.futures[index].result()

@@ -64,7 +64,7 @@ def fixed_programs():
 def random_programs(seed, count):
     """``count`` drawn ones, all different."""
     programs = {}
-    for configuration in configurations(seed, 2 * count, GPU):
+    for configuration in configurations(seed, 2 * count, GPU).values():
         programs[configuration.program.name] = configuration.program
     return list(programs.values())[:count]
 
