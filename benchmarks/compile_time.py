@@ -25,11 +25,11 @@ from pathlib import Path
 _ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(_ROOT / "python"), str(_ROOT / "test" / "Integration")]
 
-from programs import SecondOrder, module  # noqa: E402
+from programs import Program, module  # noqa: E402
 
 PROGRAMS = (
-    SecondOrder("bf16", "bthd", 64, 64),
-    SecondOrder("bf16", "bthd", 128, 128),
+    Program("second_order", "bf16", 64, 64),
+    Program("second_order", "bf16", 128, 128),
 )
 
 # Stages that come after the PTX is there.

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The programs of the integration tests: IR text, inputs, expected values, bounds.
+"""The programs of the integration tests: what they take, and their IR.
 
-A program is one entry function. Each class says how it is written in the hla
-dialect, and what it computes by ``hla.reference``; the IR's syntax stands in this
-file alone. ``describe`` and ``from_description`` carry a program through JSON to a
-machine that has only the compiled kernel.
+A program is one entry function; the IR's syntax stands in this file alone. Extents are
+dynamic in the types, but for the widths, unless ``mlir`` is given some. ``describe``
+and ``from_description`` carry a program through JSON to a machine that has only the
+compiled kernel. What a program computes is in ``configurations.py``.
 """
 
-from dataclasses import asdict, dataclass, fields
-from typing import ClassVar
+from __future__ import annotations
 
-import numpy as np
+import dataclasses
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from hla import reference
 
@@ -20,268 +21,342 @@ def state_dtype(dtype):
     return "f64" if dtype == "f64" else "f32"
 
 
-@dataclass(frozen=True)
-class Operand:
-    """One argument or result of an entry function."""
+class Extents(NamedTuple):
+    """B, T, H of the result, and the cumulative lengths of packed sequences."""
+
+    batch: int
+    tokens: int
+    heads: int
+    lengths: tuple | None = None
+
+    @property
+    def sequences(self):
+        return self.batch if self.lengths is None else len(self.lengths) - 1
+
+
+class Operand(NamedTuple):
+    """One argument or result of an entry function, in the order of its ABI."""
 
     name: str
     shape: tuple
     dtype: str
-    # How far a correct kernel may be from the reference, for an operand written.
-    tolerance: float = 0.0
-    # Tokens of one head that an error is averaged over, 0 for a state.
-    is_sequence: bool = True
-
-
-@dataclass(frozen=True)
-class _Program:
-    dtype: str
-    layout: str
-    d: int
-    dv: int
-
-    kind: ClassVar[str]
+    # The array that is read from it, and the one that is written to it, by name.
+    reads: str | None = None
+    writes: str | None = None
 
     @property
-    def name(self):
-        """A function name that tells the parameters."""
-        parts = [self.kind]
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, bool):
-                parts += [field.name] if value else []
-            elif isinstance(value, float):
-                parts += [f"{field.name}{value:g}".replace(".", "p")]
-            else:
-                parts += [f"d{value}" if isinstance(value, int) else value]
-        return "_".join(parts)
+    def is_sequence(self):
+        return self.name in ("q", "k", "v", "o")
 
-    def sequence_shape(self, batch, tokens, heads, width):
-        order = (tokens, heads) if self.layout == "bthd" else (heads, tokens)
-        return (batch, *order, width)
-
-    def make_inputs(self, seed, batch, tokens, heads):
-        """Arguments in order: float64 arrays whose values are exact in ``dtype``."""
-        return list(
-            reference.random_inputs(
-                seed,
-                (batch, tokens, heads, self.d),
-                self.dv,
-                dtype=self.dtype,
-                layout=self.layout,
-            )
-        )
-
-    def input_operands(self, batch, tokens, heads):
-        def shape(width):
-            return self.sequence_shape(batch, tokens, heads, width)
-
-        return [
-            Operand("q", shape(self.d), self.dtype),
-            Operand("k", shape(self.d), self.dtype),
-            Operand("v", shape(self.dv), self.dtype),
-        ]
-
-    def output_operands(self, batch, tokens, heads, scans):
-        shape = self.sequence_shape(batch, tokens, heads, self.dv)
-        rows = batch * tokens * heads
-        bound = reference.tolerance(self.dtype, rows=rows, scans=scans)
-        return [Operand("o", shape, self.dtype, bound)]
-
-    # IR text. B, T and H are dynamic, feature widths static.
-
-    def _sequence_type(self, width):
-        return f"tensor<?x?x?x{width}x{self.dtype}>"
-
-    def _state_type(self):
-        return f"tensor<?x?x{self.d}x{self.dv}x{state_dtype(self.dtype)}>"
-
-    def _empty_sequence(self, result, width):
-        kind = self._sequence_type(width)
-        return f"""\
-    {result} = tensor.empty(%n0, %n1, %n2) : {kind}
-"""
-
-    def _extents(self):
-        kind = self._sequence_type(self.dv)
-        return "".join(
-            f"""\
-    %c{i} = arith.constant {i} : index
-    %n{i} = tensor.dim %v, %c{i} : {kind}
-"""
-            for i in range(3)
-        )
-
-    def _sequence_arguments(self):
-        qk, v = self._sequence_type(self.d), self._sequence_type(self.dv)
-        return [f"%q: {qk}", f"%k: {qk}", f"%v: {v}"]
-
-    def _function(self, arguments, results, body, values):
-        signature = ", ".join(results)
-        return f"""\
-  func.func @{self.name}({", ".join(arguments)})
-      -> ({signature}) {{
-{self._extents()}{body}    return {", ".join(values)} : {signature}
-  }}
-"""
-
-    def describe(self):
-        return {"kind": self.kind, **asdict(self)}
+    @property
+    def is_state(self):
+        return self.name.endswith(("_in", "_out"))
 
 
 @dataclass(frozen=True)
-class SecondOrder(_Program):
-    """One ``hla.second_order``."""
+class Program:
+    """One operator of the dialect, or ``hla.scan``, with its options."""
 
-    variant: str = "masked"
-
-    kind: ClassVar[str] = "second_order"
-
-    def mlir(self):
-        qk, v = self._sequence_type(self.d), self._sequence_type(self.dv)
-        body = self._empty_sequence("%e", self.dv)
-        body += f"""\
-    %o = hla.second_order variant({self.variant}) layout({self.layout})
-        ins(%q, %k, %v : {qk}, {qk}, {v})
-        outs(%e : {v}) -> {v}
-"""
-        return self._function(self._sequence_arguments(), [v], body, ["%o"])
-
-    def outputs(self, batch, tokens, heads):
-        return self.output_operands(batch, tokens, heads, scans=2)
-
-    def expected(self, q, k, v):
-        form = reference.second_order_blockwise
-        return [form(q, k, v, variant=self.variant, layout=self.layout)]
-
-
-@dataclass(frozen=True)
-class Scan(_Program):
-    """One ``hla.scan``, with a carry in, a carry out, both or none."""
-
+    operator: str
+    dtype: str
+    d: int
+    dv: int
+    layout: str = "bthd"
+    variant: str | None = None
+    output: str | None = None
+    reading: str = "causal"
     exclusive: bool = False
     reverse: bool = False
     decay: float = 1.0
+    # "token" or "head": an operand.
+    log_decay: str | None = None
+    ridge: float = 0.0
+    scale: float = 1.0
+    normalize: tuple | None = None
+    groups: tuple | None = None
+    has_lengths: bool = False
     carry_in: bool = False
     carry_out: bool = False
+    # Results go to arguments rather than to what the function makes; the final
+    # states to those that hold the initial ones.
+    out_arguments: bool = False
+    in_place: bool = False
 
-    kind: ClassVar[str] = "scan"
+    @property
+    def name(self):
+        return make_name(self)
 
-    def mlir(self):
-        qk, v = self._sequence_type(self.d), self._sequence_type(self.dv)
-        state = self._state_type()
-        arguments = self._sequence_arguments()
-        results, values = [v], ["%o"]
-        flags = [x for x in ("exclusive", "reverse") if getattr(self, x)]
-        flags += [f"decay({self.decay:e})", f"layout({self.layout})"]
-        carry, out, out_types = "", "%e", v
-        body = self._empty_sequence("%e", self.dv)
-        if self.carry_in:
-            arguments.append(f"%s: {state}")
-            carry = f" carry(%s : {state})"
-        if self.carry_out:
-            head_extent = "%n2" if self.layout == "bthd" else "%n1"
-            body += f"    %f = tensor.empty(%n0, {head_extent}) : {state}\n"
-            out, out_types = "%e, %f", f"{v}, {state}"
-            results, values = [v, state], ["%o", "%last"]
-        body += f"""\
-    {", ".join(values)} = hla.scan {" ".join(flags)}
-        ins(%q, %k, %v : {qk}, {qk}, {v}){carry}
-        outs({out} : {out_types}) -> {out_types}
-"""
-        return self._function(arguments, results, body, values)
+    @property
+    def output_dtype(self):
+        return self.output or self.dtype
 
-    def make_inputs(self, seed, batch, tokens, heads):
-        inputs = super().make_inputs(seed, batch, tokens, heads)
-        if self.carry_in:
-            shape = (batch, heads, self.d, self.dv)
-            carry = np.random.default_rng(seed + 1).standard_normal(shape)
-            inputs.append(reference.round_to(carry, state_dtype(self.dtype)))
-        return inputs
+    @property
+    def is_decayed(self):
+        return self.decay != 1.0 or self.log_decay is not None
 
-    def input_operands(self, batch, tokens, heads):
-        operands = super().input_operands(batch, tokens, heads)
-        if self.carry_in:
-            operands.append(self._state_operand("s", batch, heads))
-        return operands
+    @property
+    def kind(self):
+        """The operator's entry in the reference; None for the scan."""
+        if self.operator == "scan":
+            return None
+        return reference.operator(self.operator, self.variant, self.is_decayed)
 
-    def outputs(self, batch, tokens, heads):
-        # A decay scales operands before they are rounded: half a scan's roundings.
-        decayed = self.decay != 1.0
-        scans = 1.5 if decayed else 1
-        operands = self.output_operands(batch, tokens, heads, scans=scans)
-        if self.carry_out:
-            # Undecayed, a state is a sum of exact products.
-            dtype = self.dtype if decayed else state_dtype(self.dtype)
-            rows = batch * tokens * heads
-            bound = reference.tolerance(dtype, rows=rows, scans=1)
-            operands.append(self._state_operand("last", batch, heads, bound))
-        return operands
+    @property
+    def states(self):
+        """Names and widths of the states, in order."""
+        if self.operator == "scan":
+            return [reference.State("S", "dv", 0)]
+        return self.kind.states(self.normalize is not None)
 
-    def expected(self, q, k, v, carry=None):
-        y, final = reference.scan(
-            q,
-            k,
-            v,
-            layout=self.layout,
-            exclusive=self.exclusive,
-            reverse=self.reverse,
-            decay=self.decay,
-            initial=carry,
+    def sequence_shape(self, extents, width, group=1):
+        heads = extents.heads // group
+        if self.layout == "bthd":
+            return (extents.batch, extents.tokens, heads, width)
+        return (extents.batch, heads, extents.tokens, width)
+
+    def state_shape(self, extents, columns):
+        width = {"d": self.d, "dv": self.dv, 1: 1}[columns]
+        return (extents.sequences, extents.heads, self.d, width)
+
+    def operands(self, extents):
+        """Arguments, then results that are none."""
+        gq, *_, gv = self.groups or (1, 1)
+        gk = self.groups[1] if self.groups else 1
+        floating = state_dtype(self.dtype)
+
+        def sequence(name, width, group):
+            shape = self.sequence_shape(extents, width, group)
+            return Operand(name, shape, self.dtype, reads=name)
+
+        arguments = [
+            sequence("q", self.d, gq),
+            sequence("k", self.d, gk),
+            sequence("v", self.dv, gv),
+        ]
+        if self.log_decay == "token":
+            shape = self.sequence_shape(extents, 1)[:3]
+            arguments.append(Operand("g", shape, floating, reads="g"))
+        elif self.log_decay == "head":
+            arguments.append(Operand("g", (extents.heads,), floating, reads="g"))
+        if self.has_lengths:
+            shape = (len(extents.lengths),)
+            arguments.append(Operand("c", shape, "i32", reads="c"))
+        states = [(s.name, self.state_shape(extents, s.columns)) for s in self.states]
+        for name, shape in states if self.carry_in else ():
+            operand = Operand(f"{name}_in", shape, floating, reads=f"{name}_in")
+            if self.in_place:
+                operand = operand._replace(writes=f"{name}_out")
+            arguments.append(operand)
+        shape = self.sequence_shape(extents, self.dv)
+        results = [Operand("o", shape, self.output_dtype, writes="o")]
+        if self.carry_out and not self.in_place:
+            results += [
+                Operand(f"{n}_out", shape, floating, writes=f"{n}_out")
+                for n, shape in states
+            ]
+        return arguments + results
+
+    def options(self):
+        """The options of ``evaluate`` that are no arrays."""
+        options = {"decay": self.decay, "reverse": self.reverse}
+        options |= {"layout": self.layout, "groups": self.groups}
+        if self.operator == "scan":
+            return options | {"exclusive": self.exclusive}
+        for name in ("ridge", "scale", "normalize"):
+            options[name] = getattr(self, name)
+        if self.variant:
+            options["variant"] = self.variant
+        if self.reading != "causal":
+            options["reading"] = self.reading
+        return options
+
+    def evaluate(self, q, k, v, **options):
+        """By the reference. Result: a ``reference.Result``."""
+        return getattr(reference, self.operator)(q, k, v, **options)
+
+    def mlir(self, extents=None):
+        """The entry function; with ``extents`` all extents are static."""
+        return _Writer(self, extents).write()
+
+    def describe(self):
+        return describe(self)
+
+
+# Options as they are written, in the order of the syntax.
+_OPTIONS = {
+    "exclusive": lambda p: "exclusive" if p.exclusive else "",
+    "variant": lambda p: f"variant({p.variant})" if p.variant else "",
+    "reading": lambda p: f"reading({p.reading})" if p.reading != "causal" else "",
+    "ridge": lambda p: f"ridge({number(p.ridge)})" if p.ridge else "",
+    # The scan's flag stands before the decay, an operator's behind its options.
+    "reverse scan": lambda p: "reverse" if p.reverse and p.operator == "scan" else "",
+    "decay": lambda p: f"decay({number(p.decay)})" if p.decay != 1.0 else "",
+    "scale": lambda p: f"scale({number(p.scale)})" if p.scale != 1.0 else "",
+    "normalize": lambda p: (
+        f"normalize({p.normalize[0]}, {number(p.normalize[1])})" if p.normalize else ""
+    ),
+    "reverse": lambda p: "reverse" if p.reverse and p.operator != "scan" else "",
+    "layout": lambda p: f"layout({p.layout})" if p.layout != "bthd" else "",
+    "groups": lambda p: f"groups({list(p.groups)})" if p.groups else "",
+}
+
+
+def number(value):
+    """A float as MLIR reads it, every bit of it."""
+    return f"{value:.17e}"
+
+
+class _Writer:
+    """Writes a ``Program``."""
+
+    def __init__(self, program, extents):
+        self.program = program
+        self.is_static = extents is not None
+        # Any extents give the operands' names, ranks and widths.
+        some = extents or Extents(1, 1, 0, (0,) if program.has_lengths else None)
+        self.operands = {o.name: o for o in program.operands(some)}
+        self.lines = []
+
+    def write(self):
+        p = self.program
+        arguments = [o for o in self.operands.values() if o.reads]
+        results = [o for o in self.operands.values() if o.writes]
+        destinations = {}
+        if p.out_arguments:
+            arguments += [o for o in results if not o.reads]
+        for o in results:
+            is_argument = o.reads or p.out_arguments
+            destinations[o.name] = f"%{o.name}" if is_argument else self.make(o)
+        # The order of the operator: the output, then states.
+        results.sort(key=lambda o: o.name != "o")
+        outs = ", ".join(destinations[o.name] for o in results)
+        types = ", ".join(self.type(o) for o in results)
+        values = ", ".join(f"%r{i}" for i in range(len(results)))
+        options = " ".join(x for x in (f(p) for f in _OPTIONS.values()) if x)
+        clauses = f"    {values} = hla.{p.operator} {options}\n"
+        clauses += f"        ins({self.listed('qkv')})"
+        clauses += f" log_decay({self.listed('g')})" if p.log_decay else ""
+        clauses += f" lengths({self.listed('c')})" if p.has_lengths else ""
+        if p.carry_in:
+            clauses += (
+                f"\n        carry({self.listed(f'{s.name}_in' for s in p.states)})"
+            )
+        signature = ", ".join(f"%{o.name}: {self.type(o)}" for o in arguments)
+        return (
+            f"  func.func @{p.name}({signature})\n      -> ({types}) {{\n"
+            + "".join(f"    {line}\n" for line in self.lines)
+            + f"{clauses}\n        outs({outs} : {types}) -> {types}\n"
+            + f"    return {values} : {types}\n  }}\n"
         )
-        return [y, final] if self.carry_out else [y]
 
-    def _state_operand(self, name, batch, heads, tolerance=0.0):
-        shape = (batch, heads, self.d, self.dv)
-        return Operand(name, shape, state_dtype(self.dtype), tolerance, False)
+    def listed(self, names):
+        operands = [self.operands[n] for n in names]
+        values = ", ".join(f"%{o.name}" for o in operands)
+        return f"{values} : {', '.join(self.type(o) for o in operands)}"
+
+    def type(self, operand):
+        rank = len(operand.shape)
+        fixed = {4: 1 if operand.is_sequence else 2}.get(rank, 0)
+        dims = [
+            str(n) if self.is_static or i >= rank - fixed else "?"
+            for i, n in enumerate(operand.shape)
+        ]
+        # With lengths there is one batch, which the type says.
+        has_batch = operand.is_sequence or (operand.name == "g" and rank == 3)
+        if self.program.has_lengths and has_batch:
+            dims[0] = "1"
+        return f"tensor<{'x'.join([*dims, operand.dtype])}>"
+
+    def make(self, operand):
+        """Appends what makes a destination; returns its name."""
+        extents = [
+            self.extent(operand, i)
+            for i, n in enumerate(self.type(operand)[7:].split("x"))
+            if n == "?"
+        ]
+        kind = self.type(operand)
+        self.lines.append(
+            f"%e_{operand.name} = tensor.empty({', '.join(extents)}) : {kind}"
+        )
+        return f"%e_{operand.name}"
+
+    def extent(self, operand, dim):
+        """An index: one extent of a result, from the arguments."""
+        p = self.program
+        head = 2 if p.layout == "bthd" else 1
+        if not operand.is_sequence:
+            if dim == 0 and p.has_lengths:
+                return self.sequences()
+            # Of [B, H, d, dv], as of a sequence.
+            dim = 0 if dim == 0 else head
+        if dim != head:
+            return self.dim("v", dim)
+        heads = self.dim("v", dim)
+        group = self.program.groups[-1] if self.program.groups else 1
+        return heads if group == 1 else self.arith("muli", heads, group, "heads")
+
+    def sequences(self):
+        if self.program.carry_in:
+            return self.dim(f"{self.program.states[0].name}_in", 0)
+        return self.arith("subi", self.dim("c", 0), 1, "sequences")
+
+    def dim(self, name, dim):
+        value = f"%{name}_{dim}"
+        self.once(f"%c{dim} = arith.constant {dim} : index")
+        kind = self.type(self.operands[name])
+        self.once(f"{value} = tensor.dim %{name}, %c{dim} : {kind}")
+        return value
+
+    def arith(self, op, value, constant, name):
+        self.once(f"%c{constant} = arith.constant {constant} : index")
+        self.once(f"%{name} = arith.{op} {value}, %c{constant} : index")
+        return f"%{name}"
+
+    def once(self, line):
+        if line not in self.lines:
+            self.lines.append(line)
 
 
-@dataclass(frozen=True)
-class DecayedSecondOrder(_Program):
-    """The masked operator with causal decay, written as its two scans."""
-
-    decay: float = 0.9
-
-    kind: ClassVar[str] = "decayed_second_order"
-
-    def mlir(self):
-        qk, v = self._sequence_type(self.d), self._sequence_type(self.dv)
-        options = f"decay({self.decay:e}) layout({self.layout})"
-        body = self._empty_sequence("%eu", self.d)
-        body += self._empty_sequence("%eo", self.dv)
-        body += f"""\
-    %u = hla.scan {options}
-        ins(%q, %k, %k : {qk}, {qk}, {qk})
-        outs(%eu : {qk}) -> {qk}
-    %o = hla.scan {options}
-        ins(%q, %u, %v : {qk}, {qk}, {v})
-        outs(%eo : {v}) -> {v}
-"""
-        return self._function(self._sequence_arguments(), [v], body, ["%o"])
-
-    def outputs(self, batch, tokens, heads):
-        return self.output_operands(batch, tokens, heads, scans=3)
-
-    def expected(self, q, k, v):
-        form = reference.second_order_recurrence
-        return [form(q, k, v, layout=self.layout, decay=self.decay)]
+def sequence_type(layout, width, dtype, extents=None):
+    """The type of a sequence of H heads; with ``extents`` static."""
+    dims = ["?"] * 3
+    if extents is not None:
+        b, t, h = extents.batch, extents.tokens, extents.heads
+        dims = (b, t, h) if layout == "bthd" else (b, h, t)
+    return f"tensor<{'x'.join(map(str, [*dims, width, dtype]))}>"
 
 
-def module(programs):
+def module(programs, extents=None):
     """The text of a module that holds ``programs``."""
-    return "module {\n" + "\n".join(p.mlir() for p in programs) + "}\n"
+    return "module {\n" + "\n".join(p.mlir(extents) for p in programs) + "}\n"
 
 
-def static_module(program, batch, tokens, heads):
-    """The module of one operator with B, T and H static in its types."""
-    shape = program.sequence_shape(batch, tokens, heads, "")
-    extents = "x".join(map(str, shape))
-    text = module([program]).replace("tensor<?x?x?x", f"tensor<{extents}")
-    return text.replace("tensor.empty(%n0, %n1, %n2)", "tensor.empty()")
+def changed_fields(program):
+    """The fields that differ from their defaults, and those without one."""
+    return {
+        f.name: getattr(program, f.name)
+        for f in dataclasses.fields(program)
+        if getattr(program, f.name) != f.default
+    }
 
 
-def from_description(description):
-    """The inverse of ``describe``."""
-    kinds = {c.kind: c for c in (SecondOrder, Scan, DecayedSecondOrder)}
-    arguments = dict(description)
-    return kinds[arguments.pop("kind")](**arguments)
+def make_name(program, *parts):
+    """A function name that tells the parameters."""
+    parts = list(parts)
+    for name, value in changed_fields(program).items():
+        if isinstance(value, tuple):
+            value = "_".join(map(str, value))
+        if value is True:
+            parts.append(name)
+        elif name in ("operator", "dtype", "layout", "variant", "normalize"):
+            parts.append(value)
+        else:
+            parts.append(f"{name}{value}")
+    text = "_".join(parts)
+    return "".join(
+        c if c.isalnum() or c == "_" else {"-": "m"}.get(c, "p") for c in text
+    )
+
+
+def describe(program):
+    return {"kind": type(program).__name__, **changed_fields(program)}

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """How far a result is from the reference, and how far it may be."""
 
+from __future__ import annotations
+
 import math
+from typing import NamedTuple
 
 from ._arrays import namespace, to_float64, to_heads
 
 # Half the distance from 1 to the next number: the largest relative rounding error.
 _UNIT_ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24, "f64": 2.0**-53}
+
+# Below 2^(this − 1) numbers are subnormal and stand as far apart as there.
+_LOWEST_EXPONENT = {"bf16": -125, "f16": -13, "f32": -125, "f64": -1021}
 
 _TOLERANCE = {"bf16": 4e-3, "f16": 6e-4, "f32": 1e-5, "f64": 1e-12}
 
@@ -19,18 +25,22 @@ _ALIASES = {
 }
 
 
-def error(out, ref):
+def error(out, ref, stored=None):
     """‖out − ref‖ / ‖ref‖ over all elements, in float64.
 
     Where ``out`` holds a NaN or an infinity the error is inf: every comparison
     ``error(...) <= tolerance`` then fails. A zero (or empty) reference gives 0 for
     an equal output and inf for any other.
+
+    stored: the type that ``out`` was stored in, whose own rounding then does not
+    count: of every element's error, up to half a unit in the last place is free. What
+    is left was wrong before it was stored, be it 16 bits wide or not.
     """
     out, ref = _pair(out, ref)
-    return _ratio(*_squares(out, ref, None))
+    return _ratio(*_squares(out, ref, None, stored))
 
 
-def worst_error(out, ref, *, layout="bthd", rows=64):
+def worst_error(out, ref, *, layout="bthd", rows=64, stored=None):
     """The largest ``error`` of any ``rows`` consecutive tokens of any one head.
 
     Outputs grow with t, so in the error of a whole array the first tokens of a
@@ -47,18 +57,64 @@ def worst_error(out, ref, *, layout="bthd", rows=64):
     starts = range(0, max(1, tokens - rows + 1), rows)
     for begin in starts:
         block = slice(begin, tokens if begin == starts[-1] else begin + rows)
-        difference, reference = _squares(out[:, :, block], ref[:, :, block], (2, 3))
+        difference, reference = _squares(
+            out[:, :, block], ref[:, :, block], (2, 3), stored
+        )
         for d, r in zip(_flatten(difference), _flatten(reference)):
             worst = max(worst, _ratio(d, r))
     return worst
 
 
-def tolerance(dtype, rows=None, scans=2):
-    """The bound on ``error`` that a correct kernel on ``dtype`` inputs meets.
+class Condition(NamedTuple):
+    """How errors grow, in ``error`` of all, and in ``worst_error``."""
 
-    dtype: "bf16", "f16", "f32" or "f64", or a numpy or torch name of one.
+    whole: float
+    worst: float
+
+
+def condition(
+    operator, q, k, v, *, exact=None, samples=4, seed=0, layout="bthd", **options
+):
+    """By how much an operator amplifies errors: ``(output, {state: whole})``.
+
+    The result responds to relative errors of size δ, independent for every number
+    that enters or leaves a scan, with an error of condition · δ; this measures it,
+    root mean square over ``samples``, in float64. A scan whose terms do not cancel
+    has at most √4 = 2 (q, k, v and y), a chain of n scans √(4n). More comes from the
+    problem: a difference of large terms (the paper's variants), q · k near zero in a
+    result of few terms, a denominator near zero (signed features). There a kernel in
+    f32 is as wrong as the problem is ill-conditioned, and the bound has to follow.
+
+    exact: the result, where it is known.
+    """
+    size = 1e-6
+    options |= {"layout": layout, "form": "chunked"}
+    exact = exact or operator(q, k, v, **options)
+    whole, worst, states = 0.0, 0.0, dict.fromkeys(exact.states, 0.0)
+    for sample in range(samples):
+        result = operator(q, k, v, perturb=(size, [seed, sample]), **options)
+        whole += error(result.output, exact.output) ** 2
+        worst += worst_error(result.output, exact.output, layout=layout) ** 2
+        for name, state in result.states.items():
+            states[name] += error(state, exact.states[name]) ** 2
+
+    def root(total):
+        return math.sqrt(total / samples) / size
+
+    output = Condition(root(whole), root(worst))
+    return output, {name: root(total) for name, total in states.items()}
+
+
+def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
+    """The bound on ``error`` of a kernel whose products take operands of ``dtype``.
+
+    dtype: "bf16", "f16", "f32" or "f64", or a numpy or torch name of one. On a GPU
+        the inputs' type; on a CPU the type of the states, f32 or f64, whatever
+        inputs and output are, with ``stored`` of ``error`` for a shorter output.
     rows: tokens times heads behind the error, where there are fewer than 64.
-    scans: scans on the path from the inputs to the output (second order: 2).
+    roundings: of operands to ``dtype``, and of the result, on the path from the inputs
+        (bf16 and f16): 2 a scan, 3 where it is decayed.
+    condition: what ``condition`` measures, for the problem at hand.
 
     =====  =======  ================================================================
     bf16   4e-3     one unit roundoff, 2^-8 = 3.9e-3
@@ -70,7 +126,8 @@ def tolerance(dtype, rows=None, scans=2):
     *bf16, f16.* Matrix units take operands of the input type and accumulate in f32,
     so a kernel rounds, per scan, the score (or the state, for the tokens before the
     chunk) before it multiplies on, and its result: four roundings on the way
-    through the second-order operator. Inputs are taken as they are, sums and states
+    through the second-order operator. A decay scales operands before they are
+    rounded, which rounds once more. Inputs are taken as they are, sums and states
     are f32 and add less than 1e-5. Rounding to nearest errs uniformly within half an
     ulp; relative to the value, over mantissas spread evenly in [1, 2), that is u/√6
     root mean square. The errors are independent and pass through bilinear maps, so
@@ -92,13 +149,20 @@ def tolerance(dtype, rows=None, scans=2):
 
     *f64.* The same with u = 1.1e-16, but the reference errs as much as the kernel;
     1e-12 leaves room for both and still refuses anything that passed through f32.
+
+    *Condition.* All this is for terms that do not cancel, where the condition is at
+    most 4, a path of four scans. Above, errors are larger in proportion, and so is
+    the bound: condition / 4.
     """
     name = dtype_name(dtype)
-    bound = _TOLERANCE[name] * math.sqrt(scans / 2)
-    if rows is None or rows >= 64 or name in ("f32", "f64"):
-        return bound
-    expected = math.sqrt(2 * scans) * _UNIT_ROUNDOFF[name] / math.sqrt(6)
-    return max(bound, expected * (1 + 3 / math.sqrt(2 * max(1.0, rows / 3))))
+    bound = _TOLERANCE[name]
+    if name in ("bf16", "f16"):
+        bound *= math.sqrt(roundings / 4)
+        if rows is not None and rows < 64:
+            expected = math.sqrt(roundings) * _UNIT_ROUNDOFF[name] / math.sqrt(6)
+            few = 1 + 3 / math.sqrt(2 * max(1.0, rows / 3))
+            bound = max(bound, expected * few)
+    return bound * max(1.0, condition / 4)
 
 
 def unit_roundoff(dtype):
@@ -133,15 +197,28 @@ def _pair(out, ref):
     return out, ref
 
 
-def _squares(out, ref, axes):
+def _squares(out, ref, axes, stored):
     """Sums of squares of the difference and of ref; a non-finite element gives inf."""
     xp = namespace(ref)
-    difference = out - ref
+    difference = abs(out - ref)
+    if stored is not None:
+        free = difference - _half_ulp(ref, dtype_name(stored))
+        difference = xp.where(free < 0.0, 0.0 * free, free)
     square = difference * difference
     square = xp.where(xp.isfinite(square), square, math.inf + 0.0 * ref)
     if axes is None:
         return square.sum(), (ref * ref).sum()
     return square.sum(axes), (ref * ref).sum(axes)
+
+
+def _half_ulp(ref, name):
+    """Half the distance between neighbours in ``name`` where ref lies."""
+    xp = namespace(ref)
+    # |ref| = mantissa · 2^exponent with a mantissa in [1/2, 1).
+    _, exponent = xp.frexp(ref)
+    exponent, lowest = to_float64(exponent), float(_LOWEST_EXPONENT[name])
+    exponent = xp.where(exponent < lowest, 0.0 * exponent + lowest, exponent)
+    return _UNIT_ROUNDOFF[name] * 2.0 ** (exponent - 1.0)
 
 
 def _ratio(difference, reference):

@@ -3,7 +3,7 @@
 
 The formulas of this package are written once, on ``[B, H, T, D]`` float64 arrays
 with operators that numpy, CuPy and torch share (``@``, broadcasting, ``swapaxes``,
-``tril``, ``einsum``). What the libraries do not share is here.
+``tril``, ``cumprod``). What the libraries do not share is here.
 """
 
 import importlib
@@ -66,13 +66,17 @@ def encode_bfloat16(array):
     return rounded.astype(np.uint16)
 
 
-def to_heads(array, layout, name):
-    """``array`` as a float64 ``[B, H, T, D]`` array."""
+def check_layout(layout):
     if layout not in LAYOUTS:
         raise ValueError(
             f"expected layout to be one of {LAYOUTS} (axes by letter), but got "
             f"{layout!r}"
         )
+
+
+def to_heads(array, layout, name):
+    """``array`` as a float64 ``[B, H, T, D]`` array."""
+    check_layout(layout)
     if len(array.shape) != 4:
         raise ValueError(
             f"expected {name} of rank 4 (layout {layout}), but got shape "
@@ -87,42 +91,60 @@ def from_heads(array, layout):
     return array.swapaxes(1, 2) if layout == "bthd" else array
 
 
-def check_heads(q, k, v):
-    """Refuses ``[B, H, T, D]`` arrays that are not one problem."""
-    if tuple(q.shape) != tuple(k.shape):
-        raise ValueError(
-            "expected q and k of one shape (each score is q_t . k_i), but got "
-            f"{tuple(q.shape)} and {tuple(k.shape)}"
-        )
-    if tuple(v.shape[:3]) != tuple(k.shape[:3]):
-        raise ValueError(
-            "expected v with k's batch, heads and tokens (k_i v_i is summed over "
-            f"tokens), but got {tuple(v.shape[:3])} and {tuple(k.shape[:3])}"
-        )
+def repeat_heads(array, group):
+    """``[B, H, T, D]`` with every head ``group`` times in a row."""
+    if group == 1:
+        return array
+    heads = array.shape[1] * group
+    return array[:, [head // group for head in range(heads)]]
+
+
+def flip_tokens(array):
+    """``[B, H, T, ...]`` with its tokens in the opposite order."""
+    return namespace(array).flip(array, (2,))
+
+
+def full(like, shape, value):
+    """A float64 array of one value in the library and on the device of ``like``."""
+    xp = namespace(like)
+    if xp.__name__ == "torch":
+        return xp.full(shape, value, dtype=xp.float64, device=like.device)
+    return xp.full(shape, value, dtype=xp.float64)
 
 
 def zeros(like, shape):
     """A float64 array of zeros in the library and on the device of ``like``."""
-    xp = namespace(like)
-    if xp.__name__ == "torch":
-        return xp.zeros(shape, dtype=xp.float64, device=like.device)
-    return xp.zeros(shape, dtype=xp.float64)
+    return full(like, shape, 0.0)
 
 
-def positions(like, count):
-    """0, 1, …, count-1 in float64, in the library and on the device of ``like``."""
-    xp = namespace(like)
-    if xp.__name__ == "torch":
-        return xp.arange(count, dtype=xp.float64, device=like.device)
-    return xp.arange(count, dtype=xp.float64)
+class Stream:
+    """Random float64 arrays, in the library and on the device of ``like`` (numpy).
 
+    The numbers of one seed differ between libraries.
+    """
 
-def per_head(decay, like):
-    """``decay``, a number or one per head, as a factor of ``[B, H, d, dv]`` states."""
-    if isinstance(decay, (int, float)):
-        return float(decay)
-    values = np.asarray(decay, dtype=np.float64)
-    factor = zeros(like, (1, len(values), 1, 1))
-    for head, value in enumerate(values):
-        factor[0, head, 0, 0] = float(value)
-    return factor
+    def __init__(self, seed, like=None):
+        """seed: a list of integers."""
+        self._like = np.zeros(0) if like is None else like
+        self._xp = namespace(self._like)
+        if self._xp.__name__ == "torch":
+            state = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+            generator = self._xp.Generator(self._like.device)
+            self._options = {
+                "generator": generator.manual_seed(state >> 1),
+                "dtype": self._xp.float64,
+                "device": self._like.device,
+            }
+        else:
+            self._generator = np.random.default_rng(seed)
+
+    def normal(self, shape):
+        if self._xp.__name__ == "torch":
+            return self._xp.randn(shape, **self._options)
+        return self._xp.asarray(self._generator.standard_normal(shape))
+
+    def uniform(self, shape):
+        """In [0, 1)."""
+        if self._xp.__name__ == "torch":
+            return self._xp.rand(shape, **self._options)
+        return self._xp.asarray(self._generator.random(shape))

@@ -1,113 +1,117 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The first-order causal scan: the one primitive.
+"""The first-order causal scan, the one primitive, in three forms.
 
-    S_t = γ S_{t-1} + k_t v_tᵀ        S_0 = the carry in
-    y_t = q_tᵀ S_t                     inclusive
-    y_t = q_tᵀ S_{t-1}                 exclusive: the state before token t, undecayed
+    S_t = γ_t S_{t-1} + k_t v_tᵀ        S_0 = the carry in
+    y_t = S_tᵀ q_t                       inclusive
+    y_t = S_{t-1}ᵀ q_t                   exclusive: the state before token t, undecayed
 
-A reverse scan is the same on the tokens in the opposite order: its carry enters
-behind the last token and its final state is the one after the first token.
+Arrays are ``[B, H, T, D]`` here and tokens in walking order, ``gamma`` is
+``[B, H, T]``, states ``[B, H, d, dv]``. Each form returns ``(y, final)``.
+
+Decays are multiplied, one after the other, and never divided: for γ = 0 or 1e-300
+the product of a range of decays is no quotient of two prefix products, and with
+logarithms no difference of two sums.
 """
 
-from ._arrays import (
-    check_heads,
-    from_heads,
-    namespace,
-    per_head,
-    positions,
-    to_float64,
-    to_heads,
-    zeros,
-)
+from ._arrays import namespace, zeros
 
 
-def scan(
-    q,
-    k,
-    v,
-    *,
-    layout="bthd",
-    exclusive=False,
-    reverse=False,
-    decay=1.0,
-    initial=None,
-):
-    """The scan by its recurrence, token by token, all heads at once.
-
-    q, k: tokens of length d; v: tokens of length dv, in ``layout``.
-    decay: γ, one number or one per head.
-    initial: ``[B, H, d, dv]`` carry in; zero where None.
-
-    Returns ``(y, final)``: y in the shape of v, and the ``[B, H, d, dv]`` carry out.
-    """
-    q, k, v = (to_heads(x, layout, n) for x, n in ((q, "q"), (k, "k"), (v, "v")))
-    check_heads(q, k, v)
-    state = _initial_state(initial, k, v)
-    gamma = per_head(decay, k)
+def recurrence(q, k, v, gamma, state, exclusive=False):
+    """Token by token, as it stands above."""
     y = zeros(v, tuple(v.shape))
-    tokens = range(v.shape[2])
-    for t in reversed(tokens) if reverse else tokens:
+    for t in range(v.shape[2]):
         if exclusive:
             y[:, :, t] = _read(q, state, t)
-        state = gamma * state + k[:, :, t, :, None] * v[:, :, t, None, :]
+        outer = k[:, :, t, :, None] * v[:, :, t, None, :]
+        state = gamma[:, :, t, None, None] * state + outer
         if not exclusive:
             y[:, :, t] = _read(q, state, t)
-    return from_heads(y, layout), state
-
-
-def scan_quadratic(
-    q,
-    k,
-    v,
-    *,
-    layout="bthd",
-    exclusive=False,
-    reverse=False,
-    decay=1.0,
-    initial=None,
-):
-    """The scan by its closed form, with no state. Arguments and results of ``scan``.
-
-    Unrolling the recurrence from S_0, with tokens numbered from 1 in scan order,
-
-        S_t = γᵗ S_0 + Σ_{i ≤ t} γ^{t-i} k_i v_iᵀ
-
-    so, with e = 0 inclusive and e = 1 exclusive,
-
-        y_t = γ^{t-e} q_tᵀ S_0 + Σ_{i ≤ t-e} γ^{t-e-i} (q_t · k_i) v_i
-
-    ``decay`` is one number here.
-    """
-    q, k, v = (to_heads(x, layout, n) for x, n in ((q, "q"), (k, "k"), (v, "v")))
-    check_heads(q, k, v)
-    xp = namespace(v)
-    state = _initial_state(initial, k, v)
-    length = v.shape[2]
-    # Rank of each token in scan order, from 1, and each token's distance behind
-    # the one that reads.
-    rank = positions(v, length)
-    rank = length - rank if reverse else rank + 1
-    lag = rank[:, None] - rank[None, :] - float(exclusive)
-    weight = xp.where(lag >= 0, float(decay) ** xp.abs(lag), 0.0 * lag)
-    carried = float(decay) ** (rank - float(exclusive))
-    y = (weight * (q @ k.swapaxes(2, 3))) @ v + carried[:, None] * (q @ state)
-    left = float(decay) ** (float(length) - rank)
-    final = float(decay) ** length * state + (left[:, None] * k).swapaxes(2, 3) @ v
-    return from_heads(y, layout), final
+    return y, state
 
 
 def _read(q, state, t):
     return (q[:, :, t, None, :] @ state)[:, :, 0]
 
 
-def _initial_state(initial, k, v):
-    shape = (k.shape[0], k.shape[1], k.shape[3], v.shape[3])
-    if initial is None:
-        return zeros(v, shape)
-    if tuple(initial.shape) != shape:
-        raise ValueError(
-            f"expected initial of shape {shape} (a state of [B, H, d, dv]), but got "
-            f"{tuple(initial.shape)}"
+class Weights:
+    """Products of decays over ranges of tokens, all T×T of them.
+
+    Unrolling the recurrence from S_0, with tokens numbered from 1,
+
+        S_t = ρ_t S_0 + Σ_{i ≤ t} Γ_ti k_i v_iᵀ     Γ_ti = γ_{i+1} ⋯ γ_t, ρ_t = γ_1 ⋯ γ_t
+
+    lower: Γ, 0 above the diagonal; ``[B, H, T, T]``.
+    carried: ρ, ``[B, H, T, 1]``. total: ρ_T, ``[B, H, 1, 1]``.
+    left: Γ_Ti, what remains of token i at the end, ``[B, H, T, 1]``.
+    """
+
+    def __init__(self, gamma):
+        batch, heads, length = gamma.shape
+        self.lower = zeros(gamma, (batch, heads, length, length))
+        self.carried = zeros(gamma, (batch, heads, length, 1))
+        self.left = zeros(gamma, (batch, heads, length, 1))
+        self.total = 1.0 + zeros(gamma, (batch, heads, 1, 1))
+        for t in range(length):
+            factor = gamma[:, :, t, None]
+            if t > 0:
+                self.lower[:, :, t, :t] = factor * self.lower[:, :, t - 1, :t]
+            self.lower[:, :, t, t] = 1.0
+            self.total = factor[..., None] * self.total
+            self.carried[:, :, t] = self.total[:, :, 0]
+        if length:
+            self.left[..., 0] = self.lower[:, :, -1]
+
+    def before(self):
+        """Γ and ρ of the token before: what an exclusive read sees."""
+        lower, carried = 0.0 * self.lower, 1.0 + 0.0 * self.carried
+        lower[:, :, 1:] = self.lower[:, :, :-1]
+        carried[:, :, 1:] = self.carried[:, :, :-1]
+        return lower, carried
+
+    def final(self, k, v, state):
+        """ρ_T S_0 + Σ_i Γ_Ti k_i v_iᵀ."""
+        return self.total * state + (self.left * k).swapaxes(2, 3) @ v
+
+
+def closed_form(q, k, v, gamma, state, exclusive=False):
+    """All pairs of tokens, without a state: Y = (Γ ⊙ (Q Kᵀ)) V + ρ ⊙ (Q S_0).
+
+    Exclusive, Γ and ρ are those of the token before.
+    """
+    weights = Weights(gamma)
+    lower, carried = weights.before() if exclusive else (weights.lower, weights.carried)
+    y = (lower * (q @ k.swapaxes(2, 3))) @ v + carried * (q @ state)
+    return y, weights.final(k, v, state)
+
+
+def chunked(q, k, v, gamma, state, exclusive=False, chunk=64):
+    """The closed form on ``chunk`` tokens at a time, the state carried between."""
+    xp = namespace(v)
+    y = zeros(v, tuple(v.shape))
+    for begin in range(0, v.shape[2], chunk):
+        part = slice(begin, min(begin + chunk, v.shape[2]))
+        qc, kc, vc, decays = (
+            q[:, :, part],
+            k[:, :, part],
+            v[:, :, part],
+            gamma[:, :, part],
         )
-    # A copy, so that no caller sees its carry change.
-    return to_float64(initial) + zeros(v, shape)
+        length = decays.shape[2]
+        # Row t, column i: γ_t for t > i, else 1. Products down a column are Γ_ti.
+        factors = decays[..., None] + zeros(v, (length, length))
+        ones = 1.0 + zeros(v, (length, length))
+        factors = xp.tril(factors, -1) + xp.triu(ones)
+        lower = xp.tril(xp.cumprod(factors, 2))
+        carried = xp.cumprod(decays, 2)[..., None]
+        left = lower[:, :, -1, :, None]
+        if exclusive:
+            before = 0.0 * lower
+            before[:, :, 1:] = lower[:, :, :-1]
+            entering = 1.0 + 0.0 * carried
+            entering[:, :, 1:] = carried[:, :, :-1]
+        else:
+            before, entering = lower, carried
+        scores = before * (qc @ kc.swapaxes(2, 3))
+        y[:, :, part] = scores @ vc + entering * (qc @ state)
+        state = carried[:, :, -1:] * state + (left * kc).swapaxes(2, 3) @ vc
+    return y, state

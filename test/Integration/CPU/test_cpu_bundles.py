@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from programs import from_description
+from configurations import from_description
+from programs import Extents
 
 MAKE_BUNDLES = Path(__file__).resolve().parents[1] / "GPU" / "make_bundles.py"
 
@@ -19,7 +20,7 @@ def test_the_gpu_suite_compiles(tools, tmp_path):
             f"--tools-dir={tools.directory}",
             f"--output={tmp_path}",
             "--targets=sm_90a",
-            "--filter=d64_d64",
+            "--filter=d64_dv64",
         ],
         capture_output=True,
         text=True,
@@ -33,7 +34,7 @@ def test_the_gpu_suite_compiles(tools, tmp_path):
         directory = tmp_path / entry["bundle"]
         manifest = json.loads((directory / "manifest.json").read_text())
         assert manifest["entry"] == program.name
-        operands = program.input_operands(1, 1, 1) + program.outputs(1, 1, 1)
+        operands = program.operands(Extents(1, 1, 1))
         assert len(manifest["arguments"]) == len(operands)
         for argument, operand in zip(manifest["arguments"], operands, strict=True):
             assert argument["dtype"] == operand.dtype

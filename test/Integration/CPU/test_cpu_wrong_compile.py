@@ -2,7 +2,7 @@
 """Wrong input to hla-compile and hla-opt: a message, a nonzero status, no output."""
 
 import pytest
-from programs import SecondOrder, module
+from programs import Program, module
 from tool_runner import refused
 
 # hla-compile
@@ -27,7 +27,7 @@ def test_compile_missing_file(tools, tmp_path):
 
 @pytest.mark.parametrize("target", ["sm_70", "sm_9", "gfx942", "", "sm_90a,sm_1"])
 def test_compile_unknown_target(tools, tmp_path, target):
-    text = module([SecondOrder("bf16", "bthd", 64, 64)])
+    text = module([Program("second_order", "bf16", 64, 64)])
     result, out = compile_program(tools, tmp_path, text, target)
     refused(result, "target")
     assert nothing_in(out)
@@ -35,7 +35,7 @@ def test_compile_unknown_target(tools, tmp_path, target):
 
 @pytest.mark.parametrize("d, dv", [(96, 64), (64, 96), (256, 64), (8, 64)])
 def test_compile_unsupported_width(tools, tmp_path, d, dv):
-    text = module([SecondOrder("bf16", "bthd", d, dv)])
+    text = module([Program("second_order", "bf16", d, dv)])
     result, out = compile_program(tools, tmp_path, text)
     refused(result, "expected", str(d if d != 64 else dv))
     assert nothing_in(out)
@@ -43,7 +43,7 @@ def test_compile_unsupported_width(tools, tmp_path, d, dv):
 
 @pytest.mark.parametrize("dtype", ["f32", "f64"])
 def test_compile_unsupported_dtype(tools, tmp_path, dtype):
-    text = module([SecondOrder(dtype, "bthd", 64, 64)])
+    text = module([Program("second_order", dtype, 64, 64)])
     result, out = compile_program(tools, tmp_path, text)
     refused(result, "expected", dtype)
     assert nothing_in(out)
@@ -51,7 +51,7 @@ def test_compile_unsupported_dtype(tools, tmp_path, dtype):
 
 def test_compile_into_a_file(tools, tmp_path):
     (tmp_path / "bundle").write_text("in the way")
-    text = module([SecondOrder("bf16", "bthd", 64, 64)])
+    text = module([Program("second_order", "bf16", 64, 64)])
     result, out = compile_program(tools, tmp_path, text)
     refused(result, "bundle")
     assert out.read_text() == "in the way"
@@ -72,6 +72,6 @@ def test_opt_missing_file(tools, tmp_path):
 
 
 def test_opt_unknown_pass(tools, tmp_path):
-    (tmp_path / "a.mlir").write_text(module([SecondOrder("bf16", "bthd", 64, 64)]))
+    (tmp_path / "a.mlir").write_text(module([Program("second_order", "bf16", 64, 64)]))
     result = tools.run("hla-opt", tmp_path / "a.mlir", "--hla-no-such-pass")
     assert result.returncode != 0 and "hla-no-such-pass" in result.stderr

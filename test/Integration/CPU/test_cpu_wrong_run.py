@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from programs import SecondOrder, module
+from programs import Program, module
 from tool_runner import describe, refused, save_npy
 
-PROGRAM = SecondOrder("f32", "bthd", 16, 8)
+PROGRAM = Program("second_order", "f32", 16, 8)
 EXTENTS = (1, 6, 2)
 SHAPES = {"q": (1, 6, 2, 16), "k": (1, 6, 2, 16), "v": (1, 6, 2, 8)}
 
@@ -193,7 +193,7 @@ def test_bad_random_input(case, random):
 
 @pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="there is a GPU")
 def test_no_gpu(case):
-    program = SecondOrder("bf16", "bthd", 64, 64)
+    program = Program("second_order", "bf16", 64, 64)
     case.source.write_text(module([program]))
     case.entry = program.name
     case.device = "cuda"

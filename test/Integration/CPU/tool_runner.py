@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from programs import module
+
 from hla import reference
 
 # A wrong run must not hang the suite; a right one takes well under a second.
@@ -77,7 +79,10 @@ def save_npy(path, array, dtype, *, fortran_order=False, bfloat16="<V2"):
     numpy stores an ml_dtypes.bfloat16 array as ``<V2``, and stores that file's array
     again, which it loads as raw bytes, as ``|V2``.
     """
-    stored = reference.store(array, dtype)
+    if dtype == "i32":
+        stored = np.ascontiguousarray(array, np.int32)
+    else:
+        stored = reference.store(array, dtype)
     if dtype == "bf16":
         stored = stored.view(np.dtype("V2"))
     if fortran_order:
@@ -108,26 +113,46 @@ class Runner:
         self.tools = tools
         self.directory = directory
 
-    def write(self, programs, text):
-        path = self.directory / programs
+    def write(self, name, text):
+        path = self.directory / name
         path.write_text(text)
         return path
 
-    def __call__(self, program, text, inputs, operands, outputs, flags=(), **save):
-        """Output arrays, in float64."""
+    def prepare(self, program, text, operands, inputs, flags=(), **save):
+        """Writes what a run reads; returns its command line and its results' paths."""
         source = self.write("program.mlir", text)
-        paths = []
-        for operand, array in zip(operands, inputs, strict=True):
-            paths.append(self.directory / f"{operand.name}.npy")
-            save_npy(paths[-1], array, operand.dtype, **save)
-        results = [self.directory / f"out_{o.name}.npy" for o in outputs]
-        self.tools.run_ok(
-            "hla-run",
+        paths, results = [], {}
+        for operand in operands:
+            if operand.reads:
+                paths.append(self.directory / f"{operand.name}.npy")
+                save_npy(paths[-1], inputs[operand.reads], operand.dtype, **save)
+            if operand.writes:
+                results[operand.name] = self.directory / f"out_{operand.name}.npy"
+        command = [
             source,
             f"--entry={program.name}",
             "--device=cpu",
             "--input=" + ",".join(map(str, paths)),
-            "--output=" + ",".join(map(str, results)),
+            "--output=" + ",".join(map(str, results.values())),
             *flags,
-        )
-        return [load_npy(p, o.dtype) for p, o in zip(results, outputs, strict=True)]
+        ]
+        return command, results
+
+    def __call__(self, program, text, operands, inputs, flags=(), **save):
+        """Output arrays in float64, by their operands' names."""
+        command, results = self.prepare(program, text, operands, inputs, flags, **save)
+        self.tools.run_ok("hla-run", *command)
+        return {
+            o.name: load_npy(results[o.name], o.dtype) for o in operands if o.writes
+        }
+
+    @staticmethod
+    def arguments(configuration, problem):
+        """What ``prepare`` takes, of a configuration."""
+        program, extents = configuration.program, configuration.extents
+        text = module([program], extents if configuration.is_static else None)
+        operands = program.operands(extents)
+        return program, text, operands, problem.inputs, configuration.flags
+
+    def run(self, configuration, problem, **save):
+        return self(*self.arguments(configuration, problem), **save)

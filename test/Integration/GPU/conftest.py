@@ -28,6 +28,15 @@ def pytest_addoption(parser):
         help="directory that make_bundles.py wrote (else HLA_BUNDLES)",
     )
     parser.addoption(
+        "--shapes",
+        type=int,
+        default=10,
+        help="how many shapes each random program runs on",
+    )
+    parser.addoption(
+        "--shape-seed", type=int, default=20251027, help="what draws those shapes"
+    )
+    parser.addoption(
         "--bundle-target",
         default=None,
         help="use the bundles of this target; by default the newest that the GPU runs",
@@ -48,12 +57,13 @@ def _capability():
 
 
 def pytest_generate_tests(metafunc):
-    """Parametrizes ``case`` over the programs of the suite.
+    """Parametrizes ``case`` over the programs of the suite's fixed list.
 
     A test function chooses among them by its attribute ``wants``, a predicate of a
-    program (``suite.wants`` sets it).
+    program (``suite.wants`` sets it). ``random_case`` are the programs that were drawn.
     """
-    if "case" not in metafunc.fixturenames:
+    names = [n for n in ("case", "random_case") if n in metafunc.fixturenames]
+    if not names:
         return
     directory = metafunc.config.getoption("--bundles")
     if not directory:
@@ -61,10 +71,11 @@ def pytest_generate_tests(metafunc):
     cases = load_suite(
         Path(directory), metafunc.config.getoption("--bundle-target"), _capability()
     )
+    is_random = names == ["random_case"]
     wants = getattr(metafunc.function, "wants", lambda program: True)
-    chosen = [c for c in cases if wants(c.program)]
-    if not chosen:
+    chosen = [c for c in cases if c.is_random == is_random and wants(c.program)]
+    if not chosen and not is_random:
         raise pytest.UsageError(
             f"expected a bundle for {metafunc.function.__name__} in {directory}"
         )
-    metafunc.parametrize("case", chosen, ids=lambda c: c.program.name)
+    metafunc.parametrize(names[0], chosen, ids=lambda c: c.program.name)

@@ -3,8 +3,10 @@
 """Compiles the programs of the GPU suite, for a machine that has no compiler.
 
     make_bundles.py --tools-dir build/bin -o DIR [--targets sm_90a,…] [--filter TEXT]
+                    [--count N --seed S]
 
-Writes ``DIR/src/NAME.mlir``, a bundle of each for each target under
+compiles a fixed list, and with --count so many random programs, each of which the tests
+run on many shapes. Writes ``DIR/src/NAME.mlir``, a bundle of each for each target under
 ``DIR/TARGET/NAME``, and ``DIR/suite.json``, which tells the tests what each bundle
 computes.
 """
@@ -22,35 +24,52 @@ from pathlib import Path
 _ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(_ROOT / "python"), str(_ROOT / "test" / "Integration")]
 
-from programs import DecayedSecondOrder, Scan, SecondOrder, module  # noqa: E402
+from draws import GPU, configurations  # noqa: E402
+from graphs import Graph, Scan  # noqa: E402
+from programs import Program, module  # noqa: E402
 
 WIDTHS = (32, 64, 128)
 
 
-def suite():
+def fixed_programs():
     """Every width pair once a variant and type; layouts and scans on fewer."""
     programs = []
+
+    def add(dtype, d, dv, variant, layout="bthd"):
+        variant = None if variant == "masked" else variant
+        programs.append(Program("second_order", dtype, d, dv, layout, variant))
+
+    kinds = list(itertools.product(("bf16", "f16"), ("masked", "prefix")))
     for d, dv in itertools.product(WIDTHS, WIDTHS):
-        for dtype, variant in itertools.product(("bf16", "f16"), ("masked", "prefix")):
-            programs.append(SecondOrder(dtype, "bthd", d, dv, variant))
+        for dtype, variant in kinds:
+            add(dtype, d, dv, variant)
     for d, dv in ((64, 64), (128, 128), (32, 128)):
-        for dtype, variant in itertools.product(("bf16", "f16"), ("masked", "prefix")):
-            programs.append(SecondOrder(dtype, "bhtd", d, dv, variant))
+        for dtype, variant in kinds:
+            add(dtype, d, dv, variant, "bhtd")
+    carried = {"carry_in": True, "carry_out": True}
     flags = itertools.product((False, True), (False, True), (1.0, 0.95))
     for exclusive, reverse, decay in flags:
-        programs.append(
-            Scan("bf16", "bthd", 64, 64, exclusive, reverse, decay, True, True)
-        )
+        options = {"exclusive": exclusive, "reverse": reverse, "decay": decay}
+        programs.append(Program("scan", "bf16", 64, 64, **options, **carried))
+    decayed = (Scan("q", "k", "k", decay=0.9), Scan("q", 0, "v", decay=0.9))
     programs += [
-        Scan("f16", "bhtd", 128, 32, carry_in=True, carry_out=True),
-        Scan("bf16", "bhtd", 32, 128, carry_out=True),
-        Scan("bf16", "bthd", 128, 128),
-        DecayedSecondOrder("bf16", "bthd", 64, 64),
+        Program("scan", "f16", 128, 32, "bhtd", **carried),
+        Program("scan", "bf16", 32, 128, "bhtd", carry_out=True),
+        Program("scan", "bf16", 128, 128),
+        Graph("bf16", 64, 64, decayed),
     ]
     return programs
 
 
-def compile_program(tools, out, target, program):
+def random_programs(seed, count):
+    """``count`` drawn ones, all different."""
+    programs = {}
+    for configuration in configurations(seed, 2 * count, GPU).values():
+        programs[configuration.program.name] = configuration.program
+    return list(programs.values())[:count]
+
+
+def compile_program(tools, out, target, program, is_random):
     """Compiles one program; returns its entry of suite.json, or the tool's message."""
     source = out / "src" / f"{program.name}.mlir"
     directory = out / target / program.name
@@ -72,6 +91,7 @@ def compile_program(tools, out, target, program):
     return {
         "bundle": str(manifests[0].parent.relative_to(out)),
         "target": target,
+        "is_random": is_random,
         "program": program.describe(),
     }
 
@@ -84,9 +104,13 @@ def main():
     parser.add_argument(
         "--filter", default="", help="only programs with this in the name"
     )
+    parser.add_argument("--count", type=int, default=0, help="random programs")
+    parser.add_argument("--seed", type=int, default=20251027)
     arguments = parser.parse_args()
 
-    programs = [p for p in suite() if arguments.filter in p.name]
+    programs = {p: False for p in fixed_programs() if arguments.filter in p.name}
+    for program in random_programs(arguments.seed, arguments.count):
+        programs.setdefault(program, True)
     targets = arguments.targets.split(",")
     out = arguments.output
     (out / "src").mkdir(parents=True, exist_ok=True)
@@ -94,7 +118,11 @@ def main():
         (out / "src" / f"{program.name}.mlir").write_text(module([program]))
 
     begin = time.monotonic()
-    jobs = list(itertools.product(targets, programs))
+    jobs = [
+        (target, program, is_random)
+        for target in targets
+        for program, is_random in programs.items()
+    ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(
             pool.map(lambda job: compile_program(arguments.tools_dir, out, *job), jobs)

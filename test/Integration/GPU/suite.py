@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import SecondOrder, from_description
+from configurations import from_description
+from programs import Program
 
 
 def wants(predicate):
@@ -24,7 +25,7 @@ def wants(predicate):
 
 def is_plain(program):
     """The one program of tests that are not about what is computed."""
-    return program == SecondOrder("bf16", "bthd", 64, 64, "masked")
+    return program == Program("second_order", "bf16", 64, 64)
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Case:
 
     program: Any
     path: Path
+    # Drawn, rather than of the fixed list.
+    is_random: bool
 
     @property
     def bundle(self):
@@ -64,7 +67,7 @@ def load_suite(directory, target, capability):
             )
         target = max(runnable, key=_version)
     return [
-        Case(from_description(e["program"]), directory / e["bundle"])
+        Case(from_description(e["program"]), directory / e["bundle"], e["is_random"])
         for e in entries
         if e["target"] == target
     ]

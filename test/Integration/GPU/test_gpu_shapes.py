@@ -19,7 +19,11 @@ def run(case, extents, kind="dense", seed=0):
 
 
 def is_operator(program):
-    return program.kind == "second_order"
+    return getattr(program, "operator", None) == "second_order"
+
+
+def carries(program):
+    return getattr(program, "carry_in", False) and program.carry_out
 
 
 @wants(is_operator)
@@ -47,14 +51,15 @@ def test_no_heads(case, batch, heads):
     run(case, (batch, 5, heads))
 
 
-@wants(lambda program: program.kind == "second_order" and program.dtype == "bf16")
+@wants(lambda program: is_operator(program) and program.dtype == "bf16")
 def test_each_tensor_has_its_own_strides(case):
     """A stride taken from the wrong argument shows where all four differ."""
     extents = (2, 130, 3)
     problems = [make_problem(case.program, extents, kind) for kind in VIEWS]
     problem = problems[0]
     for index in range(3):
-        problem.inputs[index] = problems[index + 1].inputs[index]
+        name = "qkv"[index]
+        problem.read[name] = problems[index + 1].read[name]
     launch(case, problem.arguments)
     problem.check()
 
@@ -94,7 +99,7 @@ def test_later_tokens_do_not_reach_back(case):
         problem = make_problem(case.program, (1, 200, 2))
 
 
-@wants(lambda program: getattr(program, "carry_in", False) and program.carry_out)
+@wants(carries)
 @pytest.mark.parametrize("cut", [0, 1, 64, 77])
 def test_the_carry_joins_two_launches(case, cut):
     program = case.program

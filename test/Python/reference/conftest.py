@@ -4,4 +4,5 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
+_HERE = Path(__file__).resolve()
+sys.path[:0] = [str(_HERE.parents[3] / "python"), str(_HERE.parent)]

@@ -57,6 +57,74 @@ def test_worst_error_sees_what_the_whole_hides():
     assert reference.worst_error(*heads, layout="bhtd") == pytest.approx(0.125)
 
 
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+def test_what_storing_rounds_may_be_free(dtype):
+    exact = np.random.default_rng(0).standard_normal((1, 128, 2, 16))
+    # Large, small and, in f16, subnormal and nothing.
+    exact *= np.array([2.0**n for n in (10, 5, 0, -5, -10, -14, -17, -20)] * 2)
+    kept = reference.round_to(exact, dtype)
+    assert reference.error(kept, exact) > 1e-4
+    assert reference.error(kept, exact, stored=dtype) == 0.0
+    assert reference.worst_error(kept, exact, stored=dtype) == 0.0
+    # Something else is not: an error of f32 before it was stored, one of 16 bits.
+    noise = np.random.default_rng(1).standard_normal(exact.shape)
+    off = reference.round_to(exact * (1 + 1e-6 * noise), dtype)
+    assert reference.error(off, exact, stored=dtype) <= 3e-6
+    twice = reference.round_to(exact, "bf16") * (1 + 2**-9 * noise)
+    twice = reference.round_to(twice, dtype)
+    assert reference.error(twice, exact, stored=dtype) > 3e-4
+    off = kept.copy()
+    off[0, 70, 1, 0] = np.nan
+    assert reference.error(off, exact, stored=dtype) == math.inf
+
+
+def test_condition_of_what_does_not_cancel():
+    q, k, v = reference.random_inputs(1, (1, 50, 2, 16), 16)
+    for operator, scans in (
+        (reference.linear, 1),
+        (reference.second_order, 2),
+        (reference.third_order, 2),
+    ):
+        output, states = reference.condition(operator, q, k, v)
+        assert 1.0 < output.whole <= 1.1 * math.sqrt(4 * scans)
+        assert output.worst < 4.0
+        assert all(0.5 < x < 4.0 for x in states.values())
+
+
+def test_condition_of_what_does():
+    # A scalar q·k near zero; a denominator near zero; both scale errors alike.
+    q = np.array([1.0, 1.0]).reshape(1, 1, 1, 2)
+    k = np.array([1.0, -1.0 + 1e-3]).reshape(1, 1, 1, 2)
+    v = np.ones((1, 1, 1, 4))
+    output, states = reference.condition(reference.linear, q, k, v)
+    assert 500 < output.whole < 10000
+    assert states["P"] < 4.0
+    normalised, _ = reference.condition(
+        reference.linear, q, k, v + [0, 1, 2, 3], normalize=("add", 1.0)
+    )
+    assert normalised.whole < 5000
+
+
+def test_f32_kernel_within_a_bound_that_follows_the_condition():
+    """Signed features of a normaliser, of few dimensions: denominators near zero."""
+    conditions = []
+    for seed in range(20):
+        q, k, v = (
+            x.swapaxes(1, 2)
+            for x in reference.random_inputs(seed, (1, 40, 1, 2), 3, dtype="f32")
+        )
+        q = np.random.default_rng(seed).standard_normal(q.shape).astype("f4")
+        scores = np.tril(q @ k.astype("f4").swapaxes(2, 3))
+        out = (scores @ v.astype("f4")) / scores.sum(-1, keepdims=True)
+        options = {"layout": "bhtd", "normalize": ("add", 0.0)}
+        ref = reference.linear(q, k, v, **options).output
+        output, _ = reference.condition(reference.linear, q, k, v, **options)
+        bound = reference.tolerance("f32", condition=output.whole)
+        assert reference.error(out, ref) <= bound
+        conditions.append(output.whole)
+    assert max(conditions) > 50
+
+
 def test_bfloat16_storage():
     values = np.array([0.0, -0.0, 1.0, -2.5, 3e38, np.inf, -np.inf, np.nan])
     kept = reference.decode_bfloat16(reference.encode_bfloat16(values))
@@ -111,8 +179,8 @@ def measured(seed, shape, dv, dtype, variant="masked", **wrong):
     """The two errors of the emulated kernel as fractions of their bounds."""
     batch, tokens, heads, _ = shape
     q, k, v = reference.random_inputs(seed, shape, dv, dtype=dtype, layout="bhtd")
-    options = {"variant": variant, "layout": "bhtd"}
-    ref = reference.second_order_blockwise(q, k, v, **options)
+    options = {"variant": variant, "layout": "bhtd", "form": "chunked"}
+    ref = reference.second_order(q, k, v, **options).output
     out = kernel(q, k, v, dtype, variant, **wrong)
     whole = reference.error(out, ref)
     worst = reference.worst_error(out, ref, layout="bhtd")
@@ -149,11 +217,41 @@ def test_f32_bound():
     assert whole <= 1.0 and worst <= 1.0
 
 
+@pytest.mark.parametrize("gates", ["sigmoid", "extreme"])
+def test_log_decays(gates):
+    g = reference.random_log_decay(3, (2, 500, 3), gates=gates)
+    assert g.shape == (2, 500, 3) and (g <= 0).all()
+    assert np.array_equal(g, g.astype(np.float32))
+    heads = reference.random_log_decay(3, (2, 500, 3), gates=gates, layout="bhtd")
+    assert np.array_equal(heads.swapaxes(1, 2), g)
+    extremes = {float(x) for x in np.unique(g[(g < -20) | (g == 0)])}
+    wanted = {0.0, -1e4, -math.inf, float(np.float32(np.log(1e-12)))}
+    assert extremes == (wanted if gates == "extreme" else set())
+    assert 0.7 < np.exp(np.median(g)) < 1.0
+
+
+@pytest.mark.parametrize("features", ["normal", "unit", "positive"])
+def test_features(features):
+    q, k, v = reference.random_inputs(4, (1, 50, 2, 8), 3, features=features)
+    assert v.shape == (1, 50, 2, 3)
+    length = np.linalg.norm(q, axis=-1)
+    assert (np.abs(length - 1) < 1e-6).all() == (features != "normal")
+    assert (np.concatenate([q, k]) >= 0).all() == (features == "positive")
+    assert (q * k).sum(-1).mean() > 0.5
+    with pytest.raises(ValueError, match="expected features"):
+        reference.random_inputs(4, (1, 2, 1, 8), 3, features="odd")
+
+
 def test_tolerance_names():
     assert reference.tolerance("bf16") == 4e-3
     assert reference.tolerance(np.float32) == reference.tolerance("f32") == 1e-5
     assert reference.tolerance(np.dtype("float64")) == 1e-12
     assert reference.tolerance("torch.bfloat16") == 4e-3
-    assert reference.tolerance("bf16", scans=1) < 4e-3 < reference.tolerance("bf16", 1)
+    bounds = [reference.tolerance("bf16", roundings=n) for n in (2, 4, 6)]
+    assert bounds == sorted(bounds) and bounds[1] == 4e-3
+    assert reference.tolerance("bf16", 1) > 4e-3
+    assert reference.tolerance("f32", 1) == 1e-5
+    assert reference.tolerance("f32", condition=4.0) == 1e-5
+    assert reference.tolerance("f32", condition=40.0) == pytest.approx(1e-4)
     with pytest.raises(ValueError, match="expected a dtype"):
         reference.tolerance("int8")

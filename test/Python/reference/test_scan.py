@@ -5,102 +5,101 @@ import itertools
 
 import numpy as np
 import pytest
+from operators import EXACT, KINDS_OF_DECAY, decays, problem, same
 
 from hla import reference
 
-EXACT = 1e-12
-
-OPTIONS = [
-    {"exclusive": exclusive, "reverse": reverse, "decay": decay}
-    for exclusive, reverse, decay in itertools.product(
-        (False, True), (False, True), (1.0, 0.9)
-    )
-]
+DIRECTIONS = list(itertools.product((False, True), (False, True)))
 
 
-def problem(seed, tokens, d=5, dv=3):
-    q, k, v = reference.random_inputs(seed, (2, tokens, 3, d), dv, dtype="f64")
-    carry = np.random.default_rng(seed + 1).standard_normal((2, 3, d, dv))
-    return q, k, v, carry
+def carry_of(seed):
+    return {"S": np.random.default_rng(seed).standard_normal((2, 3, 5, 4))}
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("exclusive, reverse", DIRECTIONS)
+@pytest.mark.parametrize("kind", KINDS_OF_DECAY)
 @pytest.mark.parametrize("tokens", [0, 1, 2, 17])
-def test_recurrence_equals_closed_form(options, tokens):
-    q, k, v, carry = problem(tokens, tokens)
-    for initial in (None, carry):
-        y, final = reference.scan(q, k, v, initial=initial, **options)
-        expected = reference.scan_quadratic(q, k, v, initial=initial, **options)
-        assert reference.error(y, expected[0]) <= EXACT
-        assert reference.error(final, expected[1]) <= EXACT
+def test_forms_agree(exclusive, reverse, kind, tokens):
+    q, k, v = problem(tokens, tokens)
+    options = {"exclusive": exclusive, "reverse": reverse, **decays(1, tokens)[kind]}
+    for carry in (None, carry_of(tokens)):
+        expected = reference.scan(q, k, v, carry=carry, **options)
+        for form, chunk in (("definition", 1), ("chunked", 1), ("chunked", 5)):
+            result = reference.scan(
+                q, k, v, carry=carry, form=form, chunk=chunk, **options
+            )
+            same(result, expected)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("exclusive, reverse", DIRECTIONS)
+@pytest.mark.parametrize("kind", KINDS_OF_DECAY)
 @pytest.mark.parametrize("cut", [0, 1, 9, 13])
-def test_two_parts_joined_by_the_carry_equal_the_whole(options, cut):
-    q, k, v, carry = problem(7, 13)
-    whole, final = reference.scan(q, k, v, initial=carry, **options)
+def test_two_parts_joined_by_the_carry_equal_the_whole(exclusive, reverse, kind, cut):
+    arrays, options = problem(7, 13), decays(7, 13)[kind]
+    flags = {"exclusive": exclusive, "reverse": reverse}
+    g = options.pop("log_decay", None)
+
+    def run(part, carry):
+        if g is not None:
+            options["log_decay"] = g[:, part] if g.ndim == 3 else g
+        part = [x[:, part] for x in arrays]
+        return reference.scan(*part, carry=carry, **flags, **options)
+
+    whole = run(slice(None), carry_of(7))
     parts = [slice(0, cut), slice(cut, 13)]
-    if options["reverse"]:
-        parts.reverse()
-    y = np.full_like(whole, np.nan)
-    state = carry
-    for part in parts:
-        y[:, part], state = reference.scan(
-            q[:, part], k[:, part], v[:, part], initial=state, **options
-        )
-    assert reference.error(y, whole) <= EXACT
-    assert reference.error(state, final) <= EXACT
+    y, states = np.full_like(whole.output, np.nan), carry_of(7)
+    for part in reversed(parts) if reverse else parts:
+        y[:, part], states = run(part, states)
+    same(reference.Result(y, states), whole)
 
 
 def test_no_tokens_yield_the_carry():
-    q, k, v, carry = problem(3, 0)
-    y, final = reference.scan(q, k, v, initial=carry, decay=0.5)
-    assert y.shape == (2, 0, 3, 3)
-    assert np.array_equal(final, carry)
+    q, k, v = problem(3, 0)
+    result = reference.scan(q, k, v, carry=carry_of(3), decay=0.5)
+    assert result.output.shape == (2, 0, 3, 4)
+    assert np.array_equal(result.states["S"], carry_of(3)["S"])
 
 
 def test_the_carry_is_not_written():
-    q, k, v, carry = problem(3, 4)
-    before = carry.copy()
-    reference.scan(q, k, v, initial=carry)
-    assert np.array_equal(carry, before)
+    carry = carry_of(3)
+    reference.scan(*problem(3, 4), carry=carry)
+    assert np.array_equal(carry["S"], carry_of(3)["S"])
 
 
 @pytest.mark.parametrize("decay", [1.0, 0.8])
 def test_inclusive_is_decayed_exclusive_plus_own_token(decay):
     # y_t = q_t.(γ S_{t-1} + k_t v_t) = γ q_t.S_{t-1} + (q_t.k_t) v_t
-    q, k, v, carry = problem(11, 9)
-    inclusive, _ = reference.scan(q, k, v, initial=carry, decay=decay)
-    exclusive, _ = reference.scan(q, k, v, initial=carry, decay=decay, exclusive=True)
+    q, k, v = problem(11, 9)
+    options = {"carry": carry_of(11), "decay": decay}
+    inclusive = reference.scan(q, k, v, **options).output
+    exclusive = reference.scan(q, k, v, exclusive=True, **options).output
     own = (q * k).sum(-1, keepdims=True) * v
     assert reference.error(inclusive, decay * exclusive + own) <= EXACT
 
 
-@pytest.mark.parametrize("exclusive", [False, True])
-def test_reverse_is_forward_on_flipped_tokens(exclusive):
-    q, k, v, carry = problem(5, 8)
-    options = {"exclusive": exclusive, "decay": 0.7, "initial": carry}
-    backward, last = reference.scan(q, k, v, reverse=True, **options)
-    flipped, final = reference.scan(q[:, ::-1], k[:, ::-1], v[:, ::-1], **options)
-    assert np.array_equal(backward, flipped[:, ::-1])
-    assert np.array_equal(last, final)
+@pytest.mark.parametrize("form", reference.FORMS)
+def test_groups_are_repeated_heads(form):
+    q, k, v = problem(5, 8)
+    arrays = q[:, :, :2], k[:, :, :1], v
+    repeated = [np.repeat(x, g, axis=2) for x, g in zip(arrays, (3, 6, 2))]
+    grouped = reference.scan(*arrays, groups=(3, 6, 2), form=form)
+    same(grouped, reference.scan(*repeated))
 
 
-def test_layouts_and_per_head_decay():
-    q, k, v, carry = problem(13, 6)
-    decay = [0.5, 1.0, 0.25]
-    y, final = reference.scan(q, k, v, initial=carry, decay=decay)
-    heads = [np.ascontiguousarray(x.swapaxes(1, 2)) for x in (q, k, v)]
-    other, _ = reference.scan(*heads, layout="bhtd", initial=carry, decay=decay)
-    assert np.array_equal(y.swapaxes(1, 2), other)
-    for head, gamma in enumerate(decay):
-        one = [x[:, :, head : head + 1] for x in (q, k, v)]
-        alone, state = reference.scan(
-            *one, initial=carry[:, head : head + 1], decay=gamma
-        )
-        assert np.array_equal(alone, y[:, :, head : head + 1])
-        assert np.array_equal(state, final[:, head : head + 1])
+@pytest.mark.parametrize("exclusive, reverse", DIRECTIONS)
+@pytest.mark.parametrize("form", reference.FORMS)
+def test_lengths_are_separate_runs(exclusive, reverse, form):
+    q, k, v = (x[:1] for x in problem(6, 11))
+    lengths = [1, 5, 5, 9]
+    options = {"exclusive": exclusive, "reverse": reverse, "form": form}
+    carry = np.random.default_rng(1).standard_normal((3, 3, 5, 4))
+    out = reference.scan(q, k, v, lengths=lengths, carry={"S": carry}, **options)
+    for n, (begin, end) in enumerate(zip(lengths, lengths[1:])):
+        part = [x[:, begin:end] for x in (q, k, v)]
+        one = reference.scan(*part, carry={"S": carry[n : n + 1]}, **options)
+        assert reference.error(out.output[:, begin:end], one.output) <= EXACT
+        assert reference.error(out.states["S"][n : n + 1], one.states["S"]) <= EXACT
+    assert not out.output[:, [0, 9, 10]].any()
 
 
 def test_by_hand():
@@ -109,11 +108,11 @@ def test_by_hand():
         return np.array(x, dtype=np.float64).reshape(1, -1, 1, 1)
 
     q, k, v = tokens(1, 1, 10), tokens(2, 3, 1), tokens(1, 1, 4)
-    carry = np.full((1, 1, 1, 1), 8.0)
+    carry = {"S": np.full((1, 1, 1, 1), 8.0)}
 
     def y(**options):
-        out, final = reference.scan(q, k, v, **options)
-        return out.reshape(-1).tolist(), final.item()
+        out, states = reference.scan(q, k, v, **options)
+        return out.reshape(-1).tolist(), states["S"].item()
 
     assert y() == ([2, 5, 90], 9)
     assert y(exclusive=True) == ([0, 2, 50], 9)
@@ -121,9 +120,14 @@ def test_by_hand():
     assert y(reverse=True, exclusive=True) == ([7, 4, 0], 9)
     assert y(decay=0.5) == ([2, 4, 60], 6)
     # Carry 8: states 4+2=6, 3+3=6, 3+4=7.
-    assert y(decay=0.5, initial=carry) == ([6, 6, 70], 7)
+    assert y(decay=0.5, carry=carry) == ([6, 6, 70], 7)
     # Exclusive reads the state as it stands, before the token decays it.
-    assert y(decay=0.5, initial=carry, exclusive=True) == ([8, 6, 60], 7)
+    assert y(decay=0.5, carry=carry, exclusive=True) == ([8, 6, 60], 7)
+    # γ = 1, 0, 1/2 by tokens; backwards the carry is decayed by the last one first.
+    g = np.array([0.0, -np.inf, np.log(0.5)]).reshape(1, 3, 1)
+    assert y(log_decay=g, carry=carry) == ([10, 3, 55], 5.5)
+    assert y(log_decay=g, carry=carry, exclusive=True) == ([8, 10, 30], 5.5)
+    assert y(log_decay=g, carry=carry, reverse=True) == ([5, 3, 80], 5)
 
 
 def test_identity_states():
@@ -133,26 +137,16 @@ def test_identity_states():
     q[..., 0] = 1.0
     k = np.eye(d).reshape(1, d, 1, d)
     v = np.arange(1.0, d + 1).reshape(1, d, 1, 1)
-    y, final = reference.scan(q, k, v)
+    y, states = reference.scan(q, k, v)
     assert y.reshape(-1).tolist() == [1, 1, 1, 1]
-    assert final.reshape(-1).tolist() == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("name", ["q", "k", "v"])
-def test_refuses_wrong_rank(name):
-    arrays = dict(zip("qkv", problem(1, 3)))
-    arrays[name] = arrays[name][0]
-    with pytest.raises(ValueError, match=f"expected {name} of rank 4"):
-        reference.scan(arrays["q"], arrays["k"], arrays["v"])
+    assert states["S"].reshape(-1).tolist() == [1, 2, 3, 4]
 
 
 def test_refuses_other_shapes():
-    q, k, v, carry = problem(1, 3)
-    with pytest.raises(ValueError, match="expected q and k of one shape"):
+    q, k, v = problem(1, 3)
+    with pytest.raises(ValueError, match="expected q and k of one"):
         reference.scan(q[:, :2], k, v)
     with pytest.raises(ValueError, match="expected v with k's"):
         reference.scan(q, k, v[:, :2])
-    with pytest.raises(ValueError, match="expected initial of shape"):
-        reference.scan(q, k, v, initial=carry[:1])
-    with pytest.raises(ValueError, match="expected layout"):
-        reference.scan(q, k, v, layout="tbhd")
+    with pytest.raises(ValueError, match="expected carry S of shape"):
+        reference.scan(q, k, v, carry={"S": np.zeros((1, 3, 5, 4))})

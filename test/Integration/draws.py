@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random configurations: operators, options, types and shapes that go together.
+
+    draws.py SEED INDEX -o DIR
+
+writes one of them to DIR, program, inputs and expected values, and prints the command
+that runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import random
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+if __name__ == "__main__":
+    _ROOT = Path(__file__).resolve().parents[2]
+    sys.path[:0] = [str(_ROOT / "python"), str(_ROOT / "test" / "Integration" / "CPU")]
+
+from configurations import Configuration
+from graphs import Graph, Scan
+from programs import Extents, Program, changed_fields
+
+# Operators by how often they are drawn.
+WEIGHTS = {
+    "scan": 12,
+    "linear": 10,
+    "second_order/masked": 16,
+    "second_order/prefix": 10,
+    "second_order/paper": 12,
+    "asymmetric": 12,
+    "third_order/masked": 12,
+    "third_order/paper": 12,
+    "graph": 6,
+}
+
+# Widths that no vector length divides stand beside the usual ones; large ones are
+# slow in float64, and rare.
+WIDTHS = {
+    1: 4,
+    3: 3,
+    8: 12,
+    16: 14,
+    20: 8,
+    24: 5,
+    32: 14,
+    48: 7,
+    64: 8,
+    80: 3,
+    96: 3,
+    128: 2,
+    160: 1,
+    256: 1,
+}
+
+# Around the chunk lengths 16, 32, 64 and 128.
+TOKENS = (0, 1, 2, 7, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 127, 129, 150, 200)
+
+
+class Target(NamedTuple):
+    """What a target takes, and how much of it is tested in a second."""
+
+    dtypes: tuple
+    outputs: tuple
+    tokens: tuple
+    # Multiply-adds of the recurrence, at most, of one configuration.
+    work: int
+    # What is not to be drawn: names of ``traits``.
+    lacks: frozenset
+
+
+_NOT_YET = frozenset(
+    {
+        "linear",
+        "asymmetric",
+        "third_order",
+        "second_order/paper",
+        "second_order decay",
+        "second_order reverse",
+        "second_order carry_in",
+        "second_order carry_out",
+        "reading",
+        "log_decay",
+        "ridge",
+        "scale",
+        "normalize",
+        "groups",
+        "has_lengths",
+    }
+)
+
+CPU = Target(
+    dtypes=("f32", "f32", "bf16", "f16", "f64"),
+    outputs=("bf16", "f16", "f32"),
+    tokens=TOKENS,
+    work=1 << 24,
+    lacks=_NOT_YET,
+)
+GPU = Target(
+    dtypes=("bf16", "f16"),
+    outputs=("bf16", "f16", "f32"),
+    tokens=(*TOKENS, 300, 512, 1000),
+    work=1 << 30,
+    lacks=_NOT_YET,
+)
+
+
+def traits(program):
+    """The operator, with its variant, and the names of options that are set, by
+    themselves and after the operator's."""
+    if isinstance(program, Graph):
+        return {"graph"}
+    options = set(changed_fields(program))
+    names = {program.operator, f"{program.operator}/{program.variant}"}
+    return names | options | {f"{program.operator} {x}" for x in options}
+
+
+class Draw:
+    """The configuration of one seed and index."""
+
+    def __init__(self, seed, index, target):
+        self.random = random.Random(f"{seed}/{index}")
+        self.target = target
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def choice(self, *options):
+        return self.random.choice(options)
+
+    def weighted(self, weights):
+        return self.random.choices(list(weights), list(weights.values()))[0]
+
+    def configuration(self):
+        kind = self.weighted(WEIGHTS)
+        program = self.graph() if kind == "graph" else self.program(kind)
+        return self.on_extents(program)
+
+    def common(self):
+        dtype = self.random.choice(self.target.dtypes)
+        output = self.random.choice(self.target.outputs) if self.chance(0.25) else None
+        return {
+            "dtype": dtype,
+            "layout": self.choice("bthd", "bhtd"),
+            "d": self.weighted(WIDTHS),
+            "dv": self.weighted(WIDTHS),
+            # States, and so sums, are f64 for f64 inputs; shorter outputs are stored.
+            "output": None if output == dtype else output,
+        }
+
+    def program(self, kind):
+        operator, _, variant = kind.partition("/")
+        fields = self.common()
+        fields |= {"operator": operator, "variant": variant or None}
+        if fields["variant"] == "masked" and self.chance(0.5):
+            fields["variant"] = None
+        fields["reverse"] = self.chance(0.25)
+        fields |= self.decay()
+        if operator == "scan":
+            fields["exclusive"] = self.chance(0.5)
+        else:
+            fields |= self.options(kind, fields["d"])
+        if variant == "paper" and fields.get("normalize") and "decay" in fields:
+            # As ``on_extents`` says of log-decays.
+            fields["decay"] = 0.999
+        fields["has_lengths"] = self.chance(0.25)
+        if self.chance(0.3):
+            fields["groups"] = self.groups(operator)
+        carry = self.choice("", "", "in", "out", "both", "both")
+        fields["carry_in"] = carry in ("in", "both")
+        fields["carry_out"] = carry in ("out", "both")
+        fields["in_place"] = carry == "both" and self.chance(0.3)
+        fields["out_arguments"] = self.chance(0.3)
+        return Program(**fields)
+
+    def decay(self):
+        kind = self.choice("", "", "constant", "constant", "token", "token", "head")
+        if kind == "constant":
+            return {"decay": self.choice(0.99, 0.9, 0.9, 0.5, 1e-12)}
+        return {"log_decay": kind} if kind else {}
+
+    def options(self, kind, d):
+        options = {}
+        if kind == "second_order/masked" and self.chance(0.25):
+            options["reading"] = "squared"
+        has_ridge = kind.startswith("second_order") or kind == "third_order/masked"
+        if has_ridge and self.chance(0.25):
+            options["ridge"] = self.choice(0.01, 0.5, 2.0)
+        if self.chance(0.25):
+            options["scale"] = self.choice(1 / math.sqrt(d), 0.5, 2.0)
+        if self.chance(0.25):
+            options["normalize"] = self.choice(
+                ("add", 1e-6), ("add", 1.0), ("clamp", 1e-3), ("clamp", 0.5)
+            )
+        return options
+
+    def groups(self, operator):
+        g = self.choice(2, 3, 4)
+        if operator == "scan":
+            return self.choice((g, 1, 1), (1, g, g), (1, 1, g), (1, g, 1))
+        return self.choice((1, g), (1, g), (g, 1))
+
+    def graph(self):
+        """Two to four scans; rows that v entered are values only, the last one's are
+        among them, so that the result is linear in v."""
+        count = self.random.randint(2, 4)
+        reverse = self.chance(0.25)
+        keys, values, scans = ["q", "k"], ["v"], []
+        for i in range(count):
+            is_last = i == count - 1
+            # What a scan may read, the latest more often.
+            key_pool = keys + keys[2:] * 2
+            value_pool = values + values[1:] * 2
+            of_keys = not is_last and self.chance(0.5)
+            value = self.random.choice(key_pool if of_keys else value_pool)
+            (keys if of_keys else values).append(i)
+            turn = self.chance(0.1)
+            scans.append(
+                Scan(
+                    self.random.choice(key_pool),
+                    self.random.choice(key_pool),
+                    value,
+                    exclusive=self.chance(0.3),
+                    reverse=reverse != turn,
+                    decay=self.choice(1.0, 1.0, 0.9, 0.5),
+                )
+            )
+        return Graph(**self.common(), scans=tuple(scans))
+
+    def on_extents(self, program):
+        features = self.choice(None, None, "normal", "unit")
+        gates = self.choice("sigmoid", "sigmoid", "extreme")
+        most = max(self.target.tokens)
+        if getattr(program, "normalize", None):
+            # Signed features make denominators cross zero, where the result jumps:
+            # seldom, for few tokens, and clamped to what is well away from zero.
+            is_signed = program.normalize == ("clamp", 0.5) and self.chance(0.3)
+            features = "normal" if is_signed else "positive"
+            most = 33 if is_signed else most
+            if program.variant == "paper" and program.is_decayed:
+                # Its denominators are differences, positive only where little is
+                # forgotten; in the third order they cancel then, the more the longer.
+                gates = "slow"
+                if program.operator == "third_order":
+                    most = 17
+        return Configuration(
+            program,
+            self.extents(program, most),
+            seed=self.random.randrange(1 << 30),
+            features=features,
+            gates=gates,
+            is_static=self.chance(0.15),
+        )
+
+    def extents(self, program, most):
+        batch = 1 if program.has_lengths else self.random.randint(1, 2)
+        tokens = self.choice(*(t for t in self.target.tokens if t <= most))
+        groups = getattr(program, "groups", None) or (1,)
+        heads = math.lcm(*groups) * self.random.randint(1, 2)
+        a_token = batch * heads * program.d * (program.d + program.dv)
+        # Fewer tokens where the widths are large, as ragged as before.
+        while tokens > 17 and a_token * tokens > self.target.work:
+            tokens //= 2
+        lengths = self.lengths(tokens) if program.has_lengths else None
+        return Extents(batch, tokens, heads, lengths)
+
+    def lengths(self, tokens):
+        """With slack, empty sequences, and one that takes all, now and then."""
+        count = self.choice(0, 1, 2, 3, 5, 9)
+        first = self.random.randint(0, min(3, tokens)) if self.chance(0.3) else 0
+        last = self.random.randint(first, tokens) if self.chance(0.5) else tokens
+        cuts = [self.random.randint(first, last) for _ in range(max(0, count - 1))]
+        if cuts and self.chance(0.4):
+            cuts += [cuts[0]]
+        bounds = sorted([first, *cuts, *([last] if count else [])])
+        return tuple(bounds)
+
+
+def configurations(seed, count, target=CPU):
+    """The first ``count`` that the target takes, by their indices, on which, with the
+    seed, each depends alone."""
+    chosen = {}
+    for index in itertools.count():
+        if len(chosen) == count:
+            return chosen
+        configuration = Draw(seed, index, target).configuration()
+        if not traits(configuration.program) & target.lacks:
+            chosen[index] = configuration
+
+
+def more_configurations(program, seed, count, target):
+    """``count`` configurations of one program."""
+    return [
+        Draw(f"{seed}/{program.name}", i, target).on_extents(program)
+        for i in range(count)
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("seed", type=int)
+    parser.add_argument("index", type=int)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--gpu", action="store_true", help="as drawn for a GPU")
+    arguments = parser.parse_args()
+    target = GPU if arguments.gpu else CPU
+    configuration = Draw(arguments.seed, arguments.index, target).configuration()
+    print(configuration)
+    problem = configuration.problem()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    from tool_runner import Runner
+
+    runner = Runner(None, arguments.output)
+    command = runner.prepare(*runner.arguments(configuration, problem))[0]
+    for name, array in problem.expected.items():
+        np.save(arguments.output / f"expected_{name}.npy", array)
+    print("hla-run", *command)
+
+
+if __name__ == "__main__":
+    main()
