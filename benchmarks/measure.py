@@ -1,47 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times of launches, the card's ceilings, and the floor that they give a problem."""
+"""What an operator costs at least: bytes, flops, and the floor that a card gives them."""
 
-import statistics
-import subprocess
-import time
+import math
 from dataclasses import dataclass
 
-import torch
-
-# A cycle of the spin kernel takes at least this long on any card.
-_SHORTEST_CYCLE_SECONDS = 1 / 2.6e9
+from steps import Scan, dependent_on_values, widths
 
 # Chunk length of the floor's arithmetic: the one every kernel compared here has.
 FLOOR_CHUNK = 64
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Masked second order on [batch, tokens, heads, width] inputs of two bytes."""
+class Cost:
+    """What no kernel of the chunked form does with less."""
 
-    batch: int
-    tokens: int
-    heads: int
-    width: int
+    bytes: int
+    flops: int
 
-    @property
-    def shape(self):
-        return (self.batch, self.tokens, self.heads, self.width)
 
-    @property
-    def bytes(self):
-        """q, k, v read and o written, once."""
-        return 4 * 2 * self.batch * self.tokens * self.heads * self.width
+def count_flops(
+    graph, tokens, heads, d, dv, *, groups=(1, 1), is_normalised=False, has_gates=False
+):
+    """Flops of a graph's scans, in chunks of C tokens, two for a multiply-add.
 
-    @property
-    def flops(self):
-        """Of the chunked form, with c the chunk and d the width, a token:
+    For y = scan(q, k, v) with w(x) the width of x, a chunk of C tokens with the state S
+    before it is
 
-        scores q kᵀ, times k; scores q uᵀ, times v: 4 products of c·d;
-        q S, kᵀ k, q F, uᵀ v: 4 products of d·d; two flops each.
-        """
-        token = 8 * FLOOR_CHUNK * self.width + 8 * self.width**2
-        return token * self.batch * self.tokens * self.heads
+        A = tril(Q Kᵀ)            2 · C · w(k)        a token
+        Y = A V                   2 · C · w(v)
+          + Q S                   2 · w(k) · w(v)
+        S ← S + Kᵀ V              2 · w(k) · w(v)
+
+    The masked half of A is included, as matrix units execute it. For w(k) = w(v) = d that
+    is 4·C·d + 4·d², the unit of docs/Operators.md. What several scans of an operator
+    have in common counts once:
+
+    - A by the pair {q, k}: tril(K Qᵀ) is the other triangle of the same product;
+    - A V by (q, k, v), and whether it is exclusive;
+    - Q S by (q, k, v): exclusive or not, rows differ by a factor;
+    - S by (k, v).
+
+    So masked second order, u = scan(q,k,k) and o = scan(q,u,v), is 8·C·d + 8·d². Grouped
+    heads count once for the heads that share a product, but for a state that every
+    head decays differently (``has_gates``). A normaliser makes every v, and what depends
+    on v, a column wider. What stands between scans is linear in d and not counted, nor
+    are a decay's exponentials.
+    """
+    width = widths(graph, d, dv)
+    if is_normalised:
+        for name in dependent_on_values(graph):
+            width[name] += 1
+    group = {"q": groups[0], "k": groups[1], "v": groups[1]}
+    # Multiply-adds a token of each product, and of how many heads it is one.
+    products = {}
+    for step in graph:
+        if not isinstance(step, Scan):
+            continue
+        q, k, v = step.reads
+        gq, gk, gv = (group.get(name, 1) for name in step.reads)
+        shared = 1 if has_gates else math.gcd(gk, gv)
+        scores, state = FLOOR_CHUNK * width[k], width[k] * width[v]
+        pair = (min(q, k), max(q, k))
+        products[("scores", *pair)] = scores, math.gcd(gq, gk)
+        weighted = FLOOR_CHUNK * width[v], math.gcd(gq, gk, gv)
+        products["weighted", q, k, v, step.is_exclusive] = weighted
+        products["read", q, k, v] = state, math.gcd(gq, shared)
+        products["state", k, v] = state, shared
+    return sum(2 * n * tokens * heads // g for n, g in products.values())
 
 
 @dataclass(frozen=True)
@@ -49,99 +74,28 @@ class Ceilings:
     """What the card does at most, measured in this run."""
 
     copy_bytes_per_second: float
-    matmul_flops_per_second: float
+    # Of square products of bf16, of f32 through tf32, and of f32.
+    matmul_flops_per_second: dict
 
-    def floor_ms(self, problem):
+    def flops_per_second(self, precision):
+        """Of products whose operands are "bf16", or f32 in one of three precisions.
+
+        bf16x3 is three products of bf16. ieee is a product of f32, or three of tf32
+        that are as exact, whichever the card does faster.
+        """
+        rates = self.matmul_flops_per_second
+        return {
+            "bf16": rates["bf16"],
+            "tf32": rates["tf32"],
+            "bf16x3": rates["bf16"] / 3,
+            "ieee": max(rates["f32"], rates["tf32"] / 3),
+        }[precision]
+
+    def floor_ms(self, cost, precision="bf16"):
         """(milliseconds, "bytes" or "flops"): no kernel of this form is faster."""
         times = {
-            "bytes": problem.bytes / self.copy_bytes_per_second,
-            "flops": problem.flops / self.matmul_flops_per_second,
+            "bytes": cost.bytes / self.copy_bytes_per_second,
+            "flops": cost.flops / self.flops_per_second(precision),
         }
         bound = max(times, key=times.get)
         return 1e3 * times[bound], bound
-
-
-def measure_ceilings():
-    """The ceilings of the current device."""
-    return Ceilings(_copy_rate(1 << 32), _matmul_rate(8192))
-
-
-def _copy_rate(size):
-    """Bytes read and written a second, copying ``size`` bytes."""
-    source = torch.empty(size, dtype=torch.uint8, device="cuda").random_(0, 256)
-    target = torch.empty_like(source)
-    times = time_launches([lambda: target.copy_(source)], 30)
-    return 2 * size / (statistics.median(times) * 1e-3)
-
-
-def _matmul_rate(size):
-    """Flops a second of a square bfloat16 product, on random values."""
-    a, b = (
-        torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2)
-    )
-    out = torch.empty_like(a)
-    times = time_launches([lambda: torch.matmul(a, b, out=out)], 30)
-    return 2 * size**3 / (statistics.median(times) * 1e-3)
-
-
-def time_launches(launches, count):
-    """Milliseconds of ``count`` launches, taken in turn from ``launches``.
-
-    The device first spins for longer than the host needs to queue everything, so
-    that no launch waits for the host and an event pair times the kernels alone.
-    """
-    for launch in launches:
-        launch()
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    for i in range(count):
-        launches[i % len(launches)]()
-    enqueue = time.perf_counter() - begin
-    torch.cuda.synchronize()
-
-    spin = 2 * enqueue + 2e-3
-    for _ in range(6):
-        events = [
-            [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-            for _ in range(count)
-        ]
-        torch.cuda._sleep(int(spin / _SHORTEST_CYCLE_SECONDS))
-        for i, (start, stop) in enumerate(events):
-            start.record()
-            launches[i % len(launches)]()
-            stop.record()
-        queued_in_time = not events[0][0].query()
-        torch.cuda.synchronize()
-        if queued_in_time:
-            return [start.elapsed_time(stop) for start, stop in events]
-        spin *= 2
-    raise RuntimeError(
-        f"expected {count} launches to be queued within {spin:.3f} s (their times "
-        "would contain the host's), but the device was done waiting"
-    )
-
-
-def percentiles(times):
-    """Median, tenth and ninetieth percentile."""
-    deciles = statistics.quantiles(times, n=10)
-    return {
-        "median_ms": statistics.median(times),
-        "p10_ms": deciles[0],
-        "p90_ms": deciles[-1],
-        "count": len(times),
-    }
-
-
-def describe_card():
-    """Card, driver and clocks, as nvidia-smi says them."""
-    fields = "name,driver_version,clocks.sm,clocks.mem,power.draw,temperature.gpu"
-    try:
-        line = subprocess.run(
-            ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()[0]
-    except (OSError, subprocess.CalledProcessError, IndexError):
-        return {"name": torch.cuda.get_device_name(), "driver_version": "unknown"}
-    return dict(zip(fields.split(","), (x.strip() for x in line.split(","))))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Other ways to compute the masked second-order operator on a GPU."""
+"""Other ways to compute the operators on a GPU."""
