@@ -3,106 +3,22 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import Callable
 
-import numpy as np
 import torch
 
-from cases import MASKED
-from configurations import Configuration, Problem
-from peers import fused
+from peers import chunked, fused
 from peers.composition import Composition
-from programs import Extents
 from timing import time_launches
 
-_TORCH = {"bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32}
-
-# Of products of f32: the type of ``reference.tolerance``, and a factor of its bound.
-# tf32 rounds operands to the mantissa of f16; bf16x3 is exact to 2^-15 of a product.
-_BOUND_OF_PRECISION = {"ieee": ("f32", 1.0), "tf32": ("f16", 1.0), "bf16x3": ("f16", 2**-4)}
-
 # The peer's nearest mode.
-_PEER_PRECISION = {None: "tf32", "ieee": "ieee", "tf32": "tf32", "bf16x3": "tf32x3"}
+_PEER_PRECISION = {None: None, "ieee": "ieee", "tf32": "tf32", "bf16x3": "tf32x3"}
 
 # How much further from the reference a peer may be: what a library returns from each
 # of its calls is rounded, what a kernel keeps is not.
 PEER_TOLERANCE = 4.0
-
-
-class Inputs:
-    """The tensors of one case, by the names of its operands."""
-
-    def __init__(self, case, shape, seed):
-        self.case = case
-        self.program = case.program(shape[3])
-        self.extents = case.extents(shape)
-        configuration = Configuration(
-            self.program, self.extents, features=case.features
-        )
-        like = torch.empty(0, device="cuda")
-        self.problem = Problem(configuration, like, seed, 0)
-        self.tensors = {}
-        for operand in self.program.operands(self.extents):
-            dtype = _TORCH[operand.dtype]
-            if operand.reads:
-                values = torch.as_tensor(self.problem.inputs[operand.reads])
-                tensor = values.to("cuda", dtype).contiguous()
-            else:
-                tensor = torch.empty(operand.shape, dtype=dtype, device="cuda")
-            self.tensors[operand.name] = tensor
-
-    def forget_problem(self):
-        """Frees the values in float64."""
-        self.problem = None
-
-    def bound(self):
-        """How far a kernel's output may be from the expected one."""
-        (output,) = (
-            o for o in self.program.operands(self.extents) if o.name == "o"
-        )
-        dtype, factor = self.program.dtype, 1.0
-        if self.case.precision:
-            dtype, factor = _BOUND_OF_PRECISION[self.case.precision]
-        return factor * self.problem.bounds(output, dtype)[0]
-
-    @functools.cached_property
-    def padded(self):
-        return Padded(self)
-
-    def poison(self):
-        self.tensors["o"].fill_(math.nan)
-
-    def output(self):
-        return self.tensors["o"]
-
-
-class Padded:
-    """Packed sequences side by side, padded with zeros to the longest."""
-
-    def __init__(self, packed):
-        self.case = MASKED
-        ends = np.array(packed.extents.lengths)
-        counts = np.diff(ends)
-        self.extents = Extents(len(counts), int(counts.max()), packed.extents.heads)
-        self.program = self.case.program(packed.program.d)
-        sequence = np.repeat(np.arange(len(counts)), counts)
-        token = np.arange(ends[-1]) - ends[sequence]
-        self.at = tuple(torch.as_tensor(x, device="cuda") for x in (sequence, token))
-        self.tensors = {}
-        for operand in self.program.operands(self.extents):
-            source = packed.tensors[operand.name]
-            tensor = torch.zeros(operand.shape, dtype=source.dtype, device="cuda")
-            tensor[self.at] = source[0]
-            self.tensors[operand.name] = tensor
-
-    def poison(self):
-        self.tensors["o"].fill_(math.nan)
-
-    def output(self):
-        return self.tensors["o"][self.at][None]
 
 
 @dataclass
@@ -133,19 +49,14 @@ def bundle_candidate(path, name="hla"):
 
 
 class Tuner:
-    """Settings by what they are for: the fastest of ``configurations(width, columns)``.
+    """The fastest settings of a first-order call, once for every key, as an autotuner."""
 
-    As an autotuner does it, once for every key.
-    """
-
-    def __init__(self, configurations):
-        self.configurations = configurations
+    def __init__(self):
         self.chosen = {}
 
     def __call__(self, call, key):
         if key not in self.chosen:
-            width, columns = key[3:5]
-            space = self.configurations(width, columns)
+            space = chunked.configurations(key.width, key.columns, key.precision)
             self.chosen[key] = fastest(space, lambda s: [lambda: call(**s)])
         return self.chosen[key]
 
@@ -216,8 +127,10 @@ def composition_candidate(inputs, tuner):
         return lambda: composition.launch(q, k, v, out, gates)
 
     def note():
-        chosen = {f"{k}×{c}": s for (*_, k, c, _, _, _), s in composition.settings.items()}
-        return "; ".join(f"{n}: {_describe(s)}" for n, s in chosen.items())
+        return "; ".join(
+            f"{key.width}×{key.columns}: {_describe(settings)}"
+            for key, settings in composition.settings.items()
+        )
 
     return Candidate("composition", bind, note=note, tolerance=PEER_TOLERANCE)
 

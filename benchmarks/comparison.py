@@ -10,7 +10,7 @@ import candidates as ways
 from cases import MASKED
 from compilation import find
 from hla import reference
-from peers import chunked
+from inputs import Inputs
 from timing import percentiles, time_launches
 
 # Launches of a candidate in a round; rounds alternate the candidates, so that a change
@@ -30,7 +30,7 @@ class Comparison:
         self.target = target
         self.rounds = rounds
         self.has_softmax = has_softmax
-        self.tuner = ways.Tuner(chunked.configurations)
+        self.tuner = ways.Tuner()
         self.cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
 
     @property
@@ -40,14 +40,13 @@ class Comparison:
     def measure(self, row):
         cost = row.case.cost(row.shape)
         count = max(2, math.ceil(CACHE_MULTIPLE * self.cache_bytes / cost.bytes))
-        inputs = [ways.Inputs(row.case, row.shape, seed) for seed in range(count)]
-        expected, bound = inputs[0].problem.expected["o"], inputs[0].bound()
-        for x in inputs:
-            x.forget_problem()
+        inputs = [Inputs(row.case, row.shape, seed) for seed in range(count)]
+        for x in inputs[1:]:
+            x.forget_arrays()
 
         compared, missing = self._candidates(row, inputs)
-        errors = {c.name: _error(c, inputs, expected) for c in compared}
-        del expected
+        checks = {c.name: _check(c, inputs) for c in compared if c.tolerance}
+        inputs[0].forget_arrays()
         times = {c.name: [] for c in compared}
         for _ in range(self.rounds):
             for c in compared:
@@ -61,11 +60,7 @@ class Comparison:
             result = percentiles(times[c.name])
             result["times_floor"] = result["median_ms"] / floor
             result["note"] = c.note()
-            if c.tolerance is not None:
-                result["error"] = errors[c.name]
-                result["bound"] = c.tolerance * bound
-                result["correct"] = errors[c.name] <= result["bound"]
-            results[c.name] = result
+            results[c.name] = result | checks.get(c.name, {})
         lengths = inputs[0].extents.lengths
         del inputs, compared
         gc.collect()
@@ -121,16 +116,19 @@ class Comparison:
         return compared, missing
 
 
-def _error(candidate, inputs, expected):
-    """Of the first set, computed after all were poisoned; inf where any is not finite."""
+def _check(candidate, inputs):
+    """Error and bound of the first set, computed after all were poisoned.
+
+    The error is inf where an element of any set is not finite.
+    """
     sets = [candidate.on(x) for x in inputs]
     for x in sets:
         x.poison()
     for x in sets:
         candidate.bind(x)()
     torch.cuda.synchronize()
-    if candidate.tolerance is None:
-        return None
-    if not all(bool(torch.isfinite(x.output()).all()) for x in sets):
-        return math.inf
-    return reference.error(sets[0].output(), expected)
+    error = math.inf
+    if all(bool(torch.isfinite(x.output()).all()) for x in sets):
+        error = reference.error(sets[0].output(), inputs[0].exact.output)
+    bound = candidate.tolerance * inputs[0].bound(error / candidate.tolerance)
+    return {"error": error, "bound": bound, "correct": error <= bound}

@@ -8,6 +8,7 @@ with ``"message"`` in place of a bundle where there is none.
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,10 @@ from programs import module
 
 LIST = "bundles.json"
 TIMEOUT_SECONDS = 120
+
+# What a message begins with: FILE:LINE:COLUMN, or the tool's name.
+_PLACE = re.compile(r"^(\S+:\d+:\d+|hla-compile): ((error|note): )?")
+_LONGEST = 240
 
 
 def compile_all(tools, out, targets, patterns):
@@ -62,13 +67,12 @@ def _compile(tools, out, target, case, width):
 
 
 def _message(result):
-    """The first error, without the place in a file that nobody will see."""
-    lines = [x.strip() for x in result.stderr.splitlines() if x.strip()]
-    errors = [x.partition("error:")[2].strip() for x in lines if "error:" in x]
+    """The first line said, without the place in a file that nobody will see."""
+    lines = [_PLACE.sub("", x.strip()) for x in result.stderr.splitlines() if x.strip()]
+    said = lines[0] if lines else f"hla-compile ended with {result.returncode}"
     if result.returncode < 0:
-        errors = [f"hla-compile ended by signal {-result.returncode}", *errors, *lines]
-    first = (errors or lines or [f"hla-compile ended with {result.returncode}"])[0]
-    return first if len(first) <= 200 else first[:199] + "…"
+        said = f"hla-compile ended by signal {-result.returncode}: {said}"
+    return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"
 
 
 def find(directory, case, width, target):

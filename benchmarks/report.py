@@ -69,7 +69,7 @@ def _table(table, rows):
         cells = [row["case"]] if is_named else []
         cells += [
             _shape(row),
-            f"{row['flops'] / 1e9:.0f}",
+            f"{row['flops'] / 1e9:.0f}" if row["flops"] else _NONE,
             f"{row['bytes'] / 1e6:.0f}",
             f"{row['floor_ms']:.3f} ({row['floor_bound_by']})",
         ]

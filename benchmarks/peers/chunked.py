@@ -191,14 +191,23 @@ def _output_kernel(
     )
 
 
-def configurations(width, value_width):
-    """Settings to choose from by time: the tile of both kernels, warps, stages."""
-    tiles = sorted({min(max(width, value_width), n) for n in (64, 128)})
+def configurations(width, value_width, precision=None):
+    """Settings to choose from by time: the tile of both kernels, warps, stages.
+
+    precision: of products of f32, whose tiles take twice the memory; and products
+    without matrix units take minutes to compile where a warp has many.
+    """
+    tiles, warps, stages = (64, 128), (4, 8), (2, 3, 4)
+    if precision is not None:
+        tiles, stages = (64,), (2, 3)
+    if precision == "ieee":
+        warps, stages = (8,), (2,)
+    tiles = sorted({min(max(width, value_width), n) for n in tiles})
     return [
-        {"tile": n, "num_warps": warps, "num_stages": stages}
-        for n in tiles
-        for warps in (4, 8)
-        for stages in (2, 3, 4)
+        {"tile": t, "num_warps": w, "num_stages": s}
+        for t in tiles
+        for w in warps
+        for s in stages
     ]
 
 
@@ -220,14 +229,14 @@ def attend(
     log_decay=None,
     is_exclusive=False,
     groups=(1, 1, 1),
-    precision="tf32",
+    precision=None,
     tile,
     **options,
 ):
     """``out`` of [B, T, H / group, D] tensors whose last stride is 1.
 
     log_decay: f32 [B, T, H], by strides of 0 also one of every head, or of all.
-    precision: of products of f32: tf32, tf32x3 or ieee.
+    precision: of products of f32: tf32, tf32x3 or ieee; None for other types.
     """
     batch, tokens, heads, value_width = out.shape
     width = k.shape[3]
@@ -241,7 +250,8 @@ def attend(
         "V_GROUP": groups[2],
         "STATE_GROUP": state_group,
         "IS_DECAYED": log_decay is not None,
-        "PRECISION": precision,
+        # Without meaning for other types than f32, and never None.
+        "PRECISION": precision or "ieee",
         "WIDTH": width,
         "VALUE_WIDTH": value_width,
         "TILE_K": min(tile, width),

@@ -9,6 +9,8 @@ Where a library has no such call, this is kinder than one: grouped heads are rea
 place, states of a group are computed once, ones take no memory traffic.
 """
 
+from typing import NamedTuple
+
 import torch
 
 from steps import Scan, Sum, dependent_on_values, widths
@@ -16,6 +18,17 @@ from peers import chunked, elementwise
 
 # Columns of the value of ones.
 ONES = 16
+
+
+class Key(NamedTuple):
+    """What the fastest settings of a call depend on."""
+
+    shape: tuple
+    width: int
+    columns: int
+    precision: str
+    dtype: torch.dtype
+    is_decayed: bool
 
 
 class Composition:
@@ -34,7 +47,7 @@ class Composition:
         *,
         groups=(1, 1),
         epsilon=None,
-        precision="tf32",
+        precision=None,
     ):
         between = [s for s in graph if not isinstance(s, Scan)]
         if groups != (1, 1) and {"q", "k", "v"} & {n for s in between for n in s.reads}:
@@ -109,8 +122,14 @@ class Composition:
             )
 
         # Exclusive or not, what is fast does not differ.
-        key = (*self.shape, k.shape[3], v.shape[3], v.dtype, self.precision)
-        key = (*key, log_decay is not None)
+        key = Key(
+            self.shape,
+            k.shape[3],
+            v.shape[3],
+            self.precision,
+            v.dtype,
+            log_decay is not None,
+        )
         self.settings[key] = self.choose(call, key)
         call(**self.settings[key])
 
