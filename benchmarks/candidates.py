@@ -9,6 +9,7 @@ from typing import Callable
 
 import torch
 
+from hla.runtime import Bundle
 from peers import chunked, fused
 from peers.composition import Composition
 from timing import time_launches
@@ -34,10 +35,8 @@ class Candidate:
     tolerance: float | None = 1.0
 
 
-def bundle_candidate(path, name="hla"):
+def bundle_candidate(path, name, on):
     """The compiler's kernel."""
-    from hla.runtime import Bundle
-
     bundle = Bundle(str(path))
 
     def bind(inputs):
@@ -45,7 +44,7 @@ def bundle_candidate(path, name="hla"):
         tensors = list(inputs.tensors.values())
         return lambda: bundle(*tensors, stream=stream)
 
-    return Candidate(name, bind)
+    return Candidate(name, bind, on)
 
 
 class Tuner:
@@ -99,9 +98,10 @@ def fused_candidate(inputs):
     )
 
 
-def composition_candidate(inputs, tuner):
-    """The operator as first-order calls in Triton. inputs: one set, or one padded."""
-    program, extents = inputs.program, inputs.extents
+def composition_candidate(name, inputs, tuner, on=lambda inputs: inputs):
+    """The operator as first-order calls in Triton."""
+    first = on(inputs[0])
+    program, extents = first.program, first.extents
     kind, epsilon = program.normalize or ("add", None)
     if kind != "add" or program.scale != 1.0 or program.reading != "causal":
         raise ValueError(f"expected options that are composed here, got {program}")
@@ -110,13 +110,13 @@ def composition_candidate(inputs, tuner):
         constant = torch.full((1, 1, 1), math.log(program.decay), device="cuda")
         constant = constant.expand(*extents[:3])
     composition = Composition(
-        inputs.case.graph(),
+        first.case.graph(),
         extents[:3],
-        inputs.tensors,
+        first.tensors,
         tuner,
         groups=program.groups or (1, 1),
         epsilon=epsilon,
-        precision=_PEER_PRECISION[inputs.case.precision],
+        precision=_PEER_PRECISION[first.case.precision],
     )
 
     def bind(x):
@@ -132,7 +132,7 @@ def composition_candidate(inputs, tuner):
             for key, settings in composition.settings.items()
         )
 
-    return Candidate("composition", bind, note=note, tolerance=PEER_TOLERANCE)
+    return Candidate(name, bind, on, note, PEER_TOLERANCE)
 
 
 def softmax_candidate():

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One row of the results: every candidate checked, then all timed in turn."""
 
-import gc
+from __future__ import annotations
+
 import math
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
 import candidates as ways
+import hla.runtime
 from cases import MASKED
 from compilation import find
 from hla import reference
@@ -21,99 +25,98 @@ LAUNCHES = 15
 CACHE_MULTIPLE = 4
 
 
-class Comparison:
-    """Settings that all rows share."""
+# What may fail without the other: the compiler's kernels, and what they compare with.
+PARTS = ("hla", "peers")
 
-    def __init__(self, ceilings, bundles, target, rounds, has_softmax):
-        self.ceilings = ceilings
-        self.bundles = bundles
-        self.target = target
-        self.rounds = rounds
-        self.has_softmax = has_softmax
+
+@dataclass(frozen=True)
+class Settings:
+    """What all rows share."""
+
+    bundles: Path | None
+    target: str
+    rounds: int
+    has_softmax: bool
+
+
+class Comparison:
+    """Measures rows, one after the other."""
+
+    def __init__(self, settings):
+        self.settings = settings
         self.tuner = ways.Tuner()
         self.cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
 
-    @property
-    def launches(self):
-        return self.rounds * LAUNCHES
-
-    def measure(self, row):
-        cost = row.case.cost(row.shape)
-        count = max(2, math.ceil(CACHE_MULTIPLE * self.cache_bytes / cost.bytes))
+    def measure(self, row, parts):
+        """The row's results and what is missing, by the names of candidates."""
+        size = row.case.cost(row.shape).bytes
+        count = max(2, math.ceil(CACHE_MULTIPLE * self.cache_bytes / size))
         inputs = [Inputs(row.case, row.shape, seed) for seed in range(count)]
         for x in inputs[1:]:
             x.forget_arrays()
 
-        compared, missing = self._candidates(row, inputs)
+        compared, missing = [], {}
+        if "hla" in parts and self.settings.bundles:
+            compared, missing = self._bundles(row, inputs)
+        if "peers" in parts:
+            compared += self._peers(row, inputs)
         checks = {c.name: _check(c, inputs) for c in compared if c.tolerance}
         inputs[0].forget_arrays()
         times = {c.name: [] for c in compared}
-        for _ in range(self.rounds):
+        for _ in range(self.settings.rounds):
             for c in compared:
                 launches = [c.bind(c.on(x)) for x in inputs]
                 times[c.name] += time_launches(launches, LAUNCHES)
-
-        precision = row.case.precision or "bf16"
-        floor, bound_by = self.ceilings.floor_ms(cost, precision)
-        results = {}
-        for c in compared:
-            result = percentiles(times[c.name])
-            result["times_floor"] = result["median_ms"] / floor
-            result["note"] = c.note()
-            results[c.name] = result | checks.get(c.name, {})
-        lengths = inputs[0].extents.lengths
-        del inputs, compared
-        gc.collect()
-        return {
-            "table": row.table,
-            "case": row.case.name,
-            "shape": row.shape,
-            "sequences": len(lengths) - 1 if lengths else None,
-            "bytes": cost.bytes,
-            "flops": cost.flops,
-            "floor_ms": floor,
-            "floor_bound_by": bound_by,
-            "input_sets": count,
-            "results": results,
-            "missing": missing,
+        results = {
+            c.name: {
+                **percentiles(times[c.name]),
+                **checks.get(c.name, {}),
+                "note": c.note(),
+            }
+            for c in compared
         }
+        return {"input_sets": count, "results": results, "missing": missing}
 
-    def _candidates(self, row, inputs):
+    def _bundles(self, row, inputs):
         """(candidates, why some are none)."""
-        compared, missing = [], {}
-
-        def add_bundle(case, name="hla", on=lambda x: x):
-            if not self.bundles:
-                return
-            path, message = find(self.bundles, case, row.shape[3], self.target)
-            if not path:
-                missing[name] = message
-                return
-            candidate = ways.bundle_candidate(path, name)
-            candidate.on = on
-            # What the driver refuses is missing as well.
-            try:
-                candidate.bind(on(inputs[0]))()
-                torch.cuda.synchronize()
-            except Exception as failure:  # noqa: BLE001
-                missing[name] = str(failure)
-                return
-            compared.append(candidate)
-
-        add_bundle(row.case)
+        wanted = [("hla", row.case, _itself)]
         if row.table == "lengths":
-            add_bundle(MASKED, "hla_padded", lambda x: x.padded)
-            composition = ways.composition_candidate(inputs[0].padded, self.tuner)
-            composition.name, composition.on = "composition_padded", lambda x: x.padded
-        else:
-            composition = ways.composition_candidate(inputs[0], self.tuner)
-        if row.table == "masked":
-            compared.append(ways.fused_candidate(inputs))
-            composition.name = "two_chunked_calls"
-        compared.append(composition)
-        if row.table == "masked" and self.has_softmax:
-            compared.append(ways.softmax_candidate())
+            wanted.append(("hla_padded", MASKED, _padded))
+        compared, missing = [], {}
+        for name, case, on in wanted:
+            width, settings = row.shape[3], self.settings
+            path, message = find(settings.bundles, case, width, settings.target)
+            if path:
+                candidate = ways.bundle_candidate(path, name, on)
+                # What the runtime refuses is missing as well.
+                try:
+                    candidate.bind(on(inputs[0]))()
+                    compared.append(candidate)
+                except hla.runtime.Error as error:
+                    message = str(error)
+            if message:
+                missing[name] = message
         return compared, missing
+
+    def _peers(self, row, inputs):
+        if row.table == "masked":
+            composition = ways.composition_candidate(
+                "two_chunked_calls", inputs, self.tuner
+            )
+            peers = [ways.fused_candidate(inputs), composition]
+            return peers + [ways.softmax_candidate()] * self.settings.has_softmax
+        if row.table == "lengths":
+            name = "composition_padded"
+            return [ways.composition_candidate(name, inputs, self.tuner, _padded)]
+        return [ways.composition_candidate("composition", inputs, self.tuner)]
+
+
+def _itself(inputs):
+    return inputs
+
+
+def _padded(inputs):
+    return inputs.padded
 
 
 def _check(candidate, inputs):

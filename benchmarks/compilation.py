@@ -19,8 +19,8 @@ from programs import module
 LIST = "bundles.json"
 TIMEOUT_SECONDS = 120
 
-# What a message begins with: FILE:LINE:COLUMN, or the tool's name.
-_PLACE = re.compile(r"^(\S+:\d+:\d+|hla-compile): ((error|note): )?")
+# What a message begins with: the tool's name, FILE:LINE:COLUMN.
+_PLACE = re.compile(r"^((hla-compile|\S+:\d+:\d+|error): )+")
 _LONGEST = 240
 
 

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The picture of results: how many times its floor each operator takes, as SVG."""
 
+import math
 from xml.sax.saxutils import escape
 
-_TABLES = ("operators", "options", "precisions")
+# Tables, and what their rows are headed by.
+_TABLES = {
+    "operators": "operators",
+    "options": "masked second order with",
+    "precisions": "masked second order, inputs of",
+}
 _SERIES = (("hla", "compiled kernel"), ("composition", "first-order calls"))
 
 _LEFT, _PANEL, _GAP, _TOP, _LINE, _BOTTOM = 196, 300, 40, 78, 24, 34
@@ -11,7 +17,8 @@ _LEFT, _PANEL, _GAP, _TOP, _LINE, _BOTTOM = 196, 300, 40, 78, 24, 34
 _STYLE = """\
     text { font-family: ui-sans-serif, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2933; font-size: 12px; }
     .t { font-size: 14px; font-weight: 600; }
-    .n { fill: #5c6875; }
+    .n, .h { fill: #5c6875; }
+    .h { font-style: italic; }
     .hla { fill: #3f7fcf; }
     .composition { fill: #cc9840; }
     .range { stroke: #d5dbe1; stroke-width: 2; }
@@ -20,18 +27,23 @@ _STYLE = """\
 
 
 def draw(results):
-    """Dots on one line an operator, one panel a shape; the floor is at 1."""
+    """Dots on one line an operator, one panel a shape; the floor is at 1, on the left.
+
+    Multiples are on a logarithmic scale.
+    """
     rows = [r for r in results["rows"] if r["table"] in _TABLES]
     shapes = list(dict.fromkeys(tuple(r["shape"]) for r in rows))
-    names = list(dict.fromkeys(r["case"] for r in rows))
+    lines = []
+    for table, heading in _TABLES.items():
+        names = dict.fromkeys(r["case"] for r in rows if r["table"] == table)
+        lines += [(None, heading)] * bool(names) + [(table, n) for n in names]
     largest = max(
-        (x["times_floor"] for r in rows for n, x in r["results"].items()), default=1.0
+        (r["results"][n]["times_floor"] for r in rows for n, _ in _shown(r)), default=2
     )
-    step = _step(largest)
-    end = step * (int(largest / step) + 1)
+    doublings = max(1, math.ceil(math.log2(largest)))
 
     width = _LEFT + max(1, len(shapes)) * (_PANEL + _GAP)
-    height = _TOP + _LINE * len(names) + _BOTTOM
+    height = _TOP + _LINE * len(lines) + _BOTTOM
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" '
@@ -40,19 +52,27 @@ def draw(results):
         f'  <rect width="{width}" height="{height}" fill="#ffffff"/>',
         *_legend(),
     ]
-    for i, name in enumerate(names):
+    for i, (table, name) in enumerate(lines):
         y = _TOP + _LINE * (i + 0.5)
-        parts.append(_text(_LEFT - 12, y + 4, name, "", "end"))
+        kind = "" if table else "h"
+        parts.append(_text(_LEFT - 14, y + 4, name, kind, "end"))
     for i, shape in enumerate(shapes):
         left = _LEFT + i * (_PANEL + _GAP)
-        of_shape = {r["case"]: r for r in rows if tuple(r["shape"]) == shape}
-        parts += _panel(left, shape, names, of_shape, end, step)
+        of_shape = {
+            (r["table"], r["case"]): r for r in rows if tuple(r["shape"]) == shape
+        }
+        found = [of_shape.get(line) for line in lines]
+        parts += _panel(left, shape, found, doublings)
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _step(largest):
-    """Distance of grid lines: at most eight."""
-    return next((s for s in (1, 2, 5, 10, 20, 50) if largest / s < 8), 100)
+def _shown(row):
+    """(series, multiple of the floor) of what is there and right."""
+    return [
+        (series, row["results"][series]["times_floor"])
+        for series, _ in _SERIES
+        if row["results"].get(series, {"correct": False}).get("correct", True)
+    ]
 
 
 def _legend():
@@ -66,34 +86,28 @@ def _legend():
     return parts
 
 
-def _panel(left, shape, names, rows, end, step):
-    def at(value):
-        return left + _PANEL * value / end
+def _panel(left, shape, rows, doublings):
+    def at(multiple):
+        # What is faster than its floor stands on it.
+        return left + _PANEL * math.log2(max(multiple, 1.0)) / doublings
 
-    bottom = _TOP + _LINE * len(names)
+    bottom = _TOP + _LINE * len(rows)
     title = "B, T, H, d = " + ", ".join(map(str, shape))
     parts = [_text(left, _TOP - 24, title, "t")]
-    for n in range(int(end / step) + 1):
-        x = at(n * step)
-        parts.append(_line("grid", x, _TOP - 8, x, bottom))
-        parts.append(_text(x, bottom + 18, f"{n * step}×", "n", "middle"))
-    parts.append(_line("floor", at(1), _TOP - 8, at(1), bottom))
-    for i, name in enumerate(names):
+    for n in range(doublings + 1):
+        kind = "grid" if n else "floor"
+        parts.append(_line(kind, at(2**n), _TOP - 8, at(2**n), bottom))
+        parts.append(_text(at(2**n), bottom + 18, f"{2**n}×", "n", "middle"))
+    for i, row in enumerate(rows):
         y = _TOP + _LINE * (i + 0.5)
-        results = rows[name]["results"] if name in rows else {}
-        shown = {
-            series: results[series]["times_floor"]
-            for series, _ in _SERIES
-            if series in results and results[series].get("correct", True)
-        }
+        shown = _shown(row) if row else []
         if len(shown) > 1:
-            parts.append(
-                _line("range", at(min(shown.values())), y, at(max(shown.values())), y)
-            )
-        for series, value in shown.items():
+            first, last = (at(value) for _, value in shown)
+            parts.append(_line("range", first, y, last, y))
+        for series, value in shown:
             parts.append(
                 f'  <circle class="{series}" cx="{at(value):.1f}" cy="{y:.1f}" r="5">'
-                f"<title>{escape(name)}: {value:.2f}×</title></circle>"
+                f"<title>{escape(row['case'])}: {value:.2f}×</title></circle>"
             )
     return parts
 

@@ -25,9 +25,39 @@ def write(path, results):
     path.with_suffix(".svg").write_text(picture.draw(results))
 
 
+def describe(row, ceilings):
+    """What a row of results says before anything was measured."""
+    cost, lengths = row.case.cost(row.shape), row.case.extents(row.shape).lengths
+    floor, bound_by = ceilings.floor_ms(cost, row.case.precision or "bf16")
+    return {
+        "table": row.table,
+        "case": row.case.name,
+        "shape": row.shape,
+        "sequences": len(lengths) - 1 if lengths else None,
+        "bytes": cost.bytes,
+        "flops": cost.flops,
+        "floor_ms": floor,
+        "floor_bound_by": bound_by,
+    }
+
+
+def relate(row):
+    """Adds the multiples of the floor."""
+    for result in row["results"].values():
+        result["times_floor"] = result["median_ms"] / row["floor_ms"]
+
+
+def is_right(row):
+    """Whether all that was there ran, and was right."""
+    return not row["failures"] and all(
+        result.get("correct", True) for result in row["results"].values()
+    )
+
+
 def progress(row):
     """One line about a row."""
     parts = [f"{n} {_cell(row, n)}" for n in (*row["results"], *row["missing"])]
+    parts += [f"{part} FAILED: {why}" for part, why in row["failures"].items()]
     return f"{row['table']}: {row['case']}, {_shape(row)}: {', '.join(parts)}"
 
 
@@ -121,5 +151,6 @@ def _notes(rows):
             if "error" in r
         ]
         parts += [f"{name} {_NONE}: {why}" for name, why in row["missing"].items()]
+        parts += [f"{part} failed: {why}" for part, why in row["failures"].items()]
         lines.append(f"- {row['case']}, {_shape(row)}: {'; '.join(parts)}")
     return "\n".join(lines)

@@ -16,6 +16,7 @@ import fnmatch
 import json
 import shlex
 import sys
+import time
 from pathlib import Path
 
 _BENCHMARKS = Path(__file__).resolve().parent
@@ -53,18 +54,13 @@ def run_time(arguments):
     import triton
 
     from cases import rows
-    from comparison import Comparison
+    from comparison import LAUNCHES, PARTS, Settings
     from timing import describe_card, measure_ceilings
+    from workers import Workers
 
+    begin = time.monotonic()
     chosen = _patterns(arguments.only)
     ceilings = measure_ceilings()
-    comparison = Comparison(
-        ceilings,
-        arguments.bundles,
-        arguments.target or _default_target(),
-        arguments.rounds,
-        arguments.softmax,
-    )
     results = {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds"),
         "card": describe_card(),
@@ -72,26 +68,32 @@ def run_time(arguments):
         "torch": torch.__version__,
         "triton": triton.__version__,
         "ceilings": vars(ceilings),
-        "launches": comparison.launches,
+        "launches": arguments.rounds * LAUNCHES,
         "rows": [],
     }
+    settings = Settings(
+        arguments.bundles,
+        arguments.target or _default_target(),
+        arguments.rounds,
+        arguments.softmax,
+    )
+    workers = Workers(settings, PARTS)
     for row in rows():
         is_wanted = not arguments.table or row.table in arguments.table
         if is_wanted and chosen(row.case.name):
-            results["rows"].append(comparison.measure(row))
-            torch.cuda.empty_cache()
-            print(report.progress(results["rows"][-1]), file=sys.stderr, flush=True)
+            measured = report.describe(row, ceilings) | workers.measure(row)
+            report.relate(measured)
+            results["rows"].append(measured)
+            seconds = time.monotonic() - begin
+            line = f"{seconds:4.0f} s  {report.progress(measured)}"
+            print(line, file=sys.stderr, flush=True)
             # A run that is ended early has what it got to.
             _write(arguments.output, results)
+    workers.close()
     results["card_after"] = describe_card()
     print(report.markdown(results))
     _write(arguments.output, results)
-    right = all(
-        result.get("correct", True)
-        for row in results["rows"]
-        for result in row["results"].values()
-    )
-    return 0 if right else 1
+    return 0 if all(map(report.is_right, results["rows"])) else 1
 
 
 def _default_target():

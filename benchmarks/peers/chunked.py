@@ -202,7 +202,7 @@ def configurations(width, value_width, precision=None):
         tiles, stages = (64,), (2, 3)
     if precision == "ieee":
         warps, stages = (8,), (2,)
-    tiles = sorted({min(max(width, value_width), n) for n in tiles})
+    tiles = sorted({min(width, value_width, n) for n in tiles})
     return [
         {"tile": t, "num_warps": w, "num_stages": s}
         for t in tiles

@@ -4,9 +4,8 @@
 Every scan of the operator's graph is one call (``chunked.py``, two kernels), and what
 stands between two calls is one kernel (``elementwise.py``). Values between steps go
 through memory in the type of the inputs, as a library returns them. A normaliser is
-the same calls on a value of ones, of 16 columns: the least that a matrix unit takes.
-Where a library has no such call, this is kinder than one: grouped heads are read in
-place, states of a group are computed once, ones take no memory traffic.
+the same calls on a value of ones. Where a library has no such call, this is kinder
+than one: grouped heads are read in place, and states of a group are computed once.
 """
 
 from typing import NamedTuple
@@ -16,8 +15,9 @@ import torch
 from steps import Scan, Sum, dependent_on_values, widths
 from peers import chunked, elementwise
 
-# Columns of the value of ones.
-ONES = 16
+# Columns of the value of ones: a tile, as a library pads it to. A call with 16 faulted
+# on sm_90 with Triton 3.6, as slices of 32 do in ``fused.py``.
+ONES = 64
 
 
 class Key(NamedTuple):
@@ -64,7 +64,7 @@ class Composition:
         self.precision = precision
         self.q, self.v = inputs["q"], inputs["v"]
         self.width = widths(graph, self.q.shape[3], self.v.shape[3])
-        widest = max(self.width.values())
+        widest = max(*self.width.values(), ONES if epsilon is not None else 0)
         self.states = chunked.workspace(shape, inputs["k"].shape[3], widest, self.v)
         self.buffers = {
             name: self._empty(self.width[name])
@@ -75,11 +75,10 @@ class Composition:
         self.ones = self.unit = None
         if epsilon is not None:
             self.ones = dependent_on_values(graph)
-            one = torch.ones((1, 1, 1, ONES), dtype=self.v.dtype, device=self.v.device)
-            batch, tokens, heads = shape
-            one = one.expand(batch, tokens, heads // groups[1], ONES)
             names = {n for s in graph for n in s.writes if n in self.ones}
-            self.unit = {"v": one, **{n: self._empty(ONES) for n in names}}
+            self.unit = {n: self._empty(ONES) for n in names}
+            one = self._empty(ONES)[:, :, : shape[2] // groups[1]]
+            self.unit["v"] = one.contiguous().fill_(1.0)
 
     def launch(self, q, k, v, out, log_decay=None):
         """All kernels. log_decay: f32 [B, T, H]; undecayed without."""

@@ -24,6 +24,7 @@ def _row(table, case, results, missing=None):
         "floor_ms": 0.1,
         "floor_bound_by": "bytes",
         "input_sets": 2,
+        "failures": {},
         "results": results,
         "missing": missing or {},
     }
