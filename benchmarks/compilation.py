@@ -70,6 +70,7 @@ def _message(result):
     """The first line said, without the place in a file that nobody will see."""
     lines = [_PLACE.sub("", x.strip()) for x in result.stderr.splitlines() if x.strip()]
     said = lines[0] if lines else f"hla-compile ended with {result.returncode}"
+    said = said.partition("  Try: ")[0]
     if result.returncode < 0:
         said = f"hla-compile ended by signal {-result.returncode}: {said}"
     return said if len(said) <= _LONGEST else said[: _LONGEST - 1] + "…"

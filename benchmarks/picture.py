@@ -7,12 +7,12 @@ from xml.sax.saxutils import escape
 # Tables, and what their rows are headed by.
 _TABLES = {
     "operators": "operators",
-    "options": "masked second order with",
-    "precisions": "masked second order, inputs of",
+    "options": "options (masked)",
+    "precisions": "precisions (masked)",
 }
 _SERIES = (("hla", "compiled kernel"), ("composition", "first-order calls"))
 
-_LEFT, _PANEL, _GAP, _TOP, _LINE, _BOTTOM = 196, 300, 40, 78, 24, 34
+_LEFT, _PANEL, _GAP, _TOP, _LINE, _BOTTOM = 196, 300, 56, 78, 24, 34
 
 _STYLE = """\
     text { font-family: ui-sans-serif, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2933; font-size: 12px; }
