@@ -87,9 +87,9 @@ class Comparison:
             width, settings = row.shape[3], self.settings
             path, message = find(settings.bundles, case, width, settings.target)
             if path:
-                candidate = ways.bundle_candidate(path, name, on)
                 # What the runtime refuses is missing as well.
                 try:
+                    candidate = ways.bundle_candidate(path, name, on)
                     candidate.bind(on(inputs[0]))()
                     compared.append(candidate)
                 except hla.runtime.Error as error:

@@ -34,7 +34,9 @@ def _flops(*operator, is_decayed=False, **options):
         (("asymmetric",), C * D + C * DV + 2 * D * DV + C * DV + 2 * D * DV),
         (
             ("third_order", "masked"),
-            (2 * C * D + 2 * D * D) + (C * DV + 2 * D * DV) + (C * D + C * DV + 2 * D * DV),
+            (2 * C * D + 2 * D * D)
+            + (C * DV + 2 * D * DV)
+            + (C * D + C * DV + 2 * D * DV),
         ),
     ],
 )
