@@ -6,7 +6,7 @@
 
 // The pipeline is its passes, one after the other.
 // RUN: hla-opt %s --hla-to-tile-pipeline=target=sm_90a > %t.pipeline
-// RUN: hla-opt %s --hla-decompose-operators --canonicalize --cse --hla-fuse-scans --hla-assign-schedule=target=sm_90a --hla-bufferize --convert-hla-to-tile --canonicalize --cse > %t.passes
+// RUN: hla-opt %s --hla-decompose-operators --canonicalize --cse --hla-fuse-scans --canonicalize --cse --hla-assign-schedule=target=sm_90a --hla-bufferize --convert-hla-to-tile --canonicalize --cse > %t.passes
 // RUN: diff %t.pipeline %t.passes
 
 // TARGET: error: {{.*}}expected a known target (one of cpu, sm_80, {{.*}}), but got 'tpu'

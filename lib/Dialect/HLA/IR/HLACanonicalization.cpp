@@ -71,7 +71,10 @@ void keepInputs(FusedScanOp op, const llvm::BitVector &keep,
       SmallVector<int64_t> groups;
       for (unsigned i : keep.set_bits())
         groups.push_back(op.getGroup(i));
-      op.setGroups(groups);
+      if (llvm::all_of(groups, [](int64_t heads) { return heads == 1; }))
+        op.removeGroupsAttr();
+      else
+        op.setGroups(groups);
     }
     for (unsigned i = keep.size(); i-- > 0;) {
       if (keep[i])

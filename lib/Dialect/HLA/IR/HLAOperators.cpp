@@ -8,11 +8,35 @@
 
 #include "Verifiers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::hla;
 
 #include "hla/Dialect/HLA/IR/HLAInterfaces.cpp.inc"
+
+/// The type in which an operator sums, and has its states.
+static FloatType getSumType(Operator op) {
+  return getStateElementType({op.getQuery(), op.getOutputs().front()});
+}
+
+static double getLargest(FloatType type) {
+  return APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+}
+
+/// Verifies that a constant is 0, or positive in the type of sums: neither
+/// infinite there nor rounded to 0.
+static LogicalResult verifyZeroOrPositive(Operator op, StringRef name,
+                                          double value) {
+  FloatType type = getSumType(op);
+  double smallest =
+      APFloat::getSmallestNormalized(type.getFloatSemantics()).convertToDouble();
+  if (value == 0.0 || (value >= smallest && value <= getLargest(type)))
+    return success();
+  return op.emitOpError() << "expected " << name
+                          << " to be 0 or a positive and finite " << type
+                          << " (the type of sums), but got " << value;
+}
 
 /// The constraints of every operator, as its documentation numbers them.
 static LogicalResult verifyOperator(Operator op) {
@@ -20,8 +44,8 @@ static LogicalResult verifyOperator(Operator op) {
        value = op.getValue().getType();
   // operator-C9, as far as the output is there.
   if (op.getOutputs().empty())
-    return op.emitOpError("expected outs to have the destination of the output "
-                          "first, but got none");
+    return op.emitOpError("expected outs to begin with the destination of the "
+                          "output (final states come after it), but got none");
   Type output = op.getOutputs().front().getType();
   // operator-C10
   if (failed(verifyGroups(op, op.getGroups(), 2,
@@ -35,7 +59,8 @@ static LogicalResult verifyOperator(Operator op) {
                               << getElementTypeOrSelf(query)
                               << " (a kernel has one input type), but got "
                               << type;
-  // operator-C1, and C3 to C5 as far as they are about batches, tokens and heads
+  // operator-C1, operator-C8, and C3 to C5 as far as they are about batches,
+  // tokens and heads
   WalkVerifier walk(op, op.getLayout(), op.getLengths());
   if (failed(walk.addSequence("query", query, op.getQueryGroup())) ||
       failed(walk.addSequence("key", key, op.getKeyGroup())) ||
@@ -56,16 +81,19 @@ static LogicalResult verifyOperator(Operator op) {
   if (op.getLogDecay() && failed(walk.addLogDecay(op.getLogDecay().getType())))
     return failure();
   // operator-C11
+  FloatType sumType = getSumType(op);
   double scale = op.getScale().convertToDouble(),
          epsilon = op.getEpsilon().convertToDouble();
-  if (!std::isfinite(scale))
-    return op.emitOpError("expected scale to be finite, but got ") << scale;
-  if (!(epsilon >= 0.0) || !std::isfinite(epsilon))
-    return op.emitOpError("expected the normaliser's ε to be finite and not "
-                          "negative, but got ")
-           << epsilon;
+  if (!(std::abs(std::pow(scale, op.getOrder())) <= getLargest(sumType)))
+    return op.emitOpError()
+           << "expected scale to the power of " << op.getOrder()
+           << " to be finite in " << sumType
+           << " (the output is multiplied by it), but got a scale of " << scale;
+  if (failed(verifyZeroOrPositive(op, "epsilon", epsilon)))
+    return failure();
   if (op.getNormalizer() == Normalizer::None && epsilon != 0.0)
-    return op.emitOpError("expected ε to be 0 without a normaliser, but got ")
+    return op.emitOpError("expected epsilon to be 0 with normalize(none) (there "
+                          "is no divisor to keep from 0), but got ")
            << epsilon;
   // operator-C9
   SmallVector<OperatorState> states = op.getStates();
@@ -80,28 +108,17 @@ static LogicalResult verifyOperator(Operator op) {
                             [&](const OperatorState &s) { error << s.name; });
       return error << ") or none, but got " << values.size();
     }
-    FloatType elementType =
-        getStateElementType({op.getQuery(), op.getOutputs().front()});
     for (auto [state, operand] : llvm::zip(states, values))
       if (failed(walk.addStates(what + " " + state.name, operand.getType(),
-                                {state.rows, state.cols}, elementType)))
+                                {state.rows, state.cols}, sumType)))
         return failure();
     return success();
   };
   if (failed(verifyStates("carry", op.getCarries())) ||
       failed(verifyStates("the final state", op.getOutputs().drop_front())))
     return failure();
-  // operator-C8
+  // operator-C9: as many states as lengths have sequences.
   return walk.finish();
-}
-
-/// second_order-C12, third_order-C12
-static LogicalResult verifyRidge(Operation *op, double ridge) {
-  if (ridge >= 0.0 && std::isfinite(ridge))
-    return success();
-  return op->emitOpError("expected ridge to be finite and not negative, but "
-                         "got ")
-         << ridge;
 }
 
 namespace {
@@ -157,9 +174,10 @@ LogicalResult SecondOrderOp::verify() {
                        "a choice), but got ")
            << stringifyEnum(getReading()) << " with variant("
            << stringifyEnum(getVariant()) << ")";
-  if (failed(verifyRidge(*this, getRidgeValue())))
+  if (failed(verifyOperator(*this)))
     return failure();
-  return verifyOperator(*this);
+  // second_order-C12
+  return verifyZeroOrPositive(*this, "ridge", getRidgeValue());
 }
 
 double SecondOrderOp::getRidgeValue() { return getRidge().convertToDouble(); }
@@ -199,14 +217,15 @@ SmallVector<OperatorState> AsymmetricOp::getStates() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ThirdOrderOp::verify() {
-  if (failed(verifyRidge(*this, getRidgeValue())))
-    return failure();
   // third_order-C13
   if (getRidgeValue() != 0.0 && getVariant() != ThirdOrderVariant::Masked)
     return emitOpError("expected no ridge with variant(paper) (it has two "
                        "second moments), but got ")
            << getRidgeValue();
-  return verifyOperator(*this);
+  if (failed(verifyOperator(*this)))
+    return failure();
+  // third_order-C12
+  return verifyZeroOrPositive(*this, "ridge", getRidgeValue());
 }
 
 double ThirdOrderOp::getRidgeValue() { return getRidge().convertToDouble(); }

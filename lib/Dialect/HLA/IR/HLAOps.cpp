@@ -106,7 +106,8 @@ LogicalResult ScanOp::verify() {
   // scan-C11
   if (failed(verifyGroups(*this, getGroups(), 3, "of query, key and value")))
     return failure();
-  // scan-C1, and C2 to C4 as far as they are about batches, tokens and heads
+  // scan-C1, scan-C10, and C2 to C4 as far as they are about batches, tokens and
+  // heads
   WalkVerifier walk(*this, getLayout(), getLengths());
   if (failed(walk.addSequence("query", query, getGroup(0))) ||
       failed(walk.addSequence("key", key, getGroup(1))) ||
@@ -136,7 +137,7 @@ LogicalResult ScanOp::verify() {
       failed(walk.addStates("the final state", getFinalInit().getType(),
                             state.getShape(), state.getElementType())))
     return failure();
-  // scan-C10
+  // scan-C5: as many states as lengths have sequences.
   return walk.finish();
 }
 
@@ -172,13 +173,15 @@ LogicalResult FusedScanOp::verify() {
                          << " entries, as carry_in has (one a state), but got "
                          << getCarryOut().size();
   if (getCarries().size() != numCarries)
-    return emitOpError() << "expected as many carries as carry_in has true "
-                            "entries, "
-                         << numCarries << ", but got " << getCarries().size();
+    return emitOpError() << "expected " << numCarries
+                         << " carries, as carry_in has true entries (one a state "
+                            "that begins with one), but got "
+                         << getCarries().size();
   if (getOutputs().size() < numFinals)
-    return emitOpError() << "expected at least as many outs as carry_out has "
-                            "true entries, "
-                         << numFinals << ", but got " << getOutputs().size();
+    return emitOpError() << "expected at least " << numFinals
+                         << " outs, as carry_out has true entries (one a final "
+                            "state), but got "
+                         << getOutputs().size();
   // fused_scan-C9
   if (getInputs().empty() ||
       cast<ShapedType>(getInputs().front().getType()).getRank() == 1)
@@ -251,10 +254,11 @@ LogicalResult FusedScanOp::verify() {
     return failure();
 
   // fused_scan-C6
-  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  auto yield = dyn_cast<YieldOp>(body.back());
   if (!yield)
-    return emitOpError() << "expected the body to end with hla.yield, but got "
-                         << body.getTerminator()->getName();
+    return emitOpError() << "expected the body to end with hla.yield (it says "
+                            "what a token leaves), but got "
+                         << body.back().getName();
   SmallVector<Type> expected;
   for (Value output : getSequenceOutputs())
     expected.push_back(getRowType(output.getType()));
@@ -313,7 +317,9 @@ LogicalResult RowSumOp::verify() {
        to = getSum().getType().getElementType();
   if (to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth())
     return success();
-  return emitOpError() << "expected a sum that is not narrower than the row, "
-                       << getRow().getType() << ", but got "
+  return emitOpError() << "expected the sum to be at least as wide as "
+                       << getRow().getType().getElementType()
+                       << ", the row's element type (a row is summed in the type "
+                          "of its sum), but got "
                        << getSum().getType();
 }

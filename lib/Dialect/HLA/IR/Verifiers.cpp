@@ -9,27 +9,41 @@
 #include "Verifiers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::hla;
 
+/// How an error says that heads are counted `group` times.
+static std::string describeGroup(int64_t group) {
+  return group == 1 ? "" : (" in groups of " + Twine(group)).str();
+}
+
 LogicalResult WalkVerifier::unify(Extent extent, int64_t size,
-                                  const Twine &name, Type type) {
+                                  const Twine &name, Type type, int64_t group) {
   if (ShapedType::isDynamic(size))
     return success();
+  int64_t total;
+  if (llvm::MulOverflow(size, group, total))
+    return op->emitOpError()
+           << "expected " << name << " to have at most "
+           << std::numeric_limits<int64_t>::max() / group << " heads"
+           << describeGroup(group)
+           << " (heads are counted in 64 bits), but got " << type;
   Known &other = known[extent];
   if (ShapedType::isDynamic(other.size)) {
-    other = {size, name.str(), type};
+    other = {total, name.str() + describeGroup(group), type};
     return success();
   }
-  if (other.size == size)
+  if (other.size == total)
     return success();
   static constexpr StringLiteral kNames[] = {"batches", "tokens", "heads",
                                              "sequences"};
-  return op->emitOpError() << "expected " << name << " to be of " << other.size
-                           << " " << kNames[extent] << ", as " << other.name
-                           << " is, " << other.type
-                           << " (one loop walks all), but got " << type;
+  return op->emitOpError() << "expected " << name << describeGroup(group)
+                           << " to be of " << other.size << " "
+                           << kNames[extent] << ", as " << other.name << " is, "
+                           << other.type << " (one loop walks all), but got "
+                           << type;
 }
 
 LogicalResult WalkVerifier::addSequence(const Twine &name, Type type,
@@ -50,15 +64,18 @@ LogicalResult WalkVerifier::addSequence(const Twine &name, Type type,
                                 "(kernels are compiled for a head dimension), "
                                 "but got "
                              << type;
-  auto heads = [&](int64_t size) {
-    return ShapedType::isDynamic(size) ? size : size * group;
-  };
   if (rank == 1)
-    return unify(Head, heads(shaped.getDimSize(0)), name, type);
+    return unify(Head, shaped.getDimSize(0), name, type, group);
+  if (lengths && shaped.getDimSize(0) != 1)
+    return op->emitOpError()
+           << "expected " << name
+           << " to have a static batch of 1 (lengths cut the tokens of one "
+              "batch), but got "
+           << type;
   const int64_t token = layout == HeadLayout::BTHD ? 1 : 2;
   if (failed(unify(Batch, shaped.getDimSize(0), name, type)) ||
       failed(unify(Token, shaped.getDimSize(token), name, type)) ||
-      failed(unify(Head, heads(shaped.getDimSize(3 - token)), name, type)))
+      failed(unify(Head, shaped.getDimSize(3 - token), name, type, group)))
     return failure();
   return success();
 }
@@ -98,11 +115,6 @@ LogicalResult WalkVerifier::addStates(const Twine &name, Type type,
 LogicalResult WalkVerifier::finish() {
   if (!lengths)
     return success();
-  if (known[Batch].size != 1)
-    return op->emitOpError()
-           << "expected sequences to have a static batch of 1 (lengths cut the "
-              "tokens of one batch), but got "
-           << (known[Batch].type ? known[Batch].type : lengths.getType());
   auto type = cast<ShapedType>(lengths.getType());
   if (type.isDynamicDim(0))
     return success();

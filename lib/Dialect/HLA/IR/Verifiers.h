@@ -23,7 +23,8 @@ public:
 
   /// `type` is a sequence, or with `allowScalars` a number a token or a head,
   /// with a `group`-th of the heads. What it says of the extents is compared
-  /// with all that came before.
+  /// with all that came before. With cumulative lengths, sequences lie one after
+  /// the other in one batch.
   LogicalResult addSequence(const Twine &name, Type type, int64_t group = 1,
                             bool allowScalars = false);
   /// `type` is a log-decay: of every token or of every head.
@@ -31,15 +32,16 @@ public:
   /// `type` has one state of `shape` a batch, or a sequence, and head.
   LogicalResult addStates(const Twine &name, Type type, ArrayRef<int64_t> shape,
                           Type elementType);
-  /// With cumulative lengths, sequences lie one after the other in one batch.
+  /// Cumulative lengths are one more than sequences.
   LogicalResult finish();
 
 private:
   enum Extent { Batch, Token, Head, Sequences, NumExtents };
 
-  /// `name` says that an extent is `size`, for which `type` is the evidence.
-  LogicalResult unify(Extent extent, int64_t size, const Twine &name,
-                      Type type);
+  /// `name` says that an extent is `size`, times its group, for which `type` is
+  /// the evidence.
+  LogicalResult unify(Extent extent, int64_t size, const Twine &name, Type type,
+                      int64_t group = 1);
 
   Operation *op;
   HeadLayout layout;

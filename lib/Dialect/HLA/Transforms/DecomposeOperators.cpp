@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -50,7 +51,8 @@ static Rows build(SecondOrderOp op, ScanBuilder &b, Rows v) {
     return b.scan(u, q, v);
   case SecondOrderVariant::Paper: {
     Rows w = b.scan(k, q, v, {/*exclusive=*/true});
-    return b.addScaled(b.scan(u, q, v), -1.0, b.scan(q, k, w));
+    Rows all = b.scan(u, q, v), correction = b.scan(q, k, w);
+    return b.addScaled(all, -1.0, correction);
   }
   }
   llvm_unreachable("all variants are handled");
@@ -81,13 +83,16 @@ static Rows buildPaper(ScanBuilder &b, Rows v) {
        p = b.scan(q, k, v, exclusive);
   Rows kappa = b.dot(q, k), sigma = b.dot(k, s);
   Rows a = b.map({kappa, u, sigma, k}, [](RowBuilder &r, ValueRange x) {
+    Value ofU = r.scale(x[0], x[1]);
     Value square = r.mul(x[0], x[0]);
-    return r.add(r.scale(x[0], x[1]), r.scale(r.add(x[2], square), x[3]));
+    Value ofKey = r.scale(r.add(x[2], square), x[3]);
+    return r.add(ofU, ofKey);
   });
   Rows scaled = b.map({kappa, p}, [](RowBuilder &r, ValueRange x) {
     return r.scale(x[0], x[1]);
   });
-  return b.addScaled(b.scan(q, a, v), 1.0, b.scan(q, k, scaled));
+  Rows ofA = b.scan(q, a, v), ofR = b.scan(q, k, scaled);
+  return b.addScaled(ofA, 1.0, ofR);
 }
 
 /// Algorithm 3 with every statistic decayed: `qᵀ S^K S^Q P` less what the three
@@ -100,11 +105,12 @@ static Rows buildDecayedPaper(ScanBuilder &b, Rows v) {
   Rows w = b.scan(k, q, q, exclusive);
   Rows all = b.scan(z, k, v);
   Rows first = b.scan(q, k, b.scan(w, k, v, exclusive));
-  Rows second =
-      b.scan(q, b.scan(q, k, k, exclusive), b.scan(q, k, v, exclusive));
+  Rows u = b.scan(q, k, k, exclusive), p = b.scan(q, k, v, exclusive);
+  Rows second = b.scan(q, u, p);
   Rows third = b.scan(q, b.scan(w, k, k, exclusive), v);
   return b.map({all, first, second, third}, [](RowBuilder &r, ValueRange x) {
-    return r.sub(x[0], r.add(x[1], r.add(x[2], x[3])));
+    Value corrections = r.add(x[1], r.add(x[2], x[3]));
+    return r.sub(x[0], corrections);
   });
 }
 
@@ -132,7 +138,8 @@ Rows finish(Operator op, ScanBuilder &b, Rows numerator, Rows denominator) {
                           });
   case Normalizer::Add:
     return b.map({numerator, denominator}, [&](RowBuilder &r, ValueRange x) {
-      Value n = r.add(r.scale(scale, x[1]), r.constant(epsilon, x[1]));
+      Value n = r.scale(scale, x[1]);
+      n = r.add(n, r.constant(epsilon, n));
       return r.divide(r.scale(scale, x[0]), n);
     });
   case Normalizer::Clamp:
@@ -161,6 +168,24 @@ template <typename OpT> struct Decompose : OpRewritePattern<OpT> {
   }
 };
 
+/// A log-decay of zeros decays nothing. The paper's third order has other states
+/// with a decay than without.
+template <typename OpT> struct DropUnitDecay : OpRewritePattern<OpT> {
+  DropUnitDecay(MLIRContext *context)
+      : OpRewritePattern<OpT>(context, /*benefit=*/3) {}
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    bool hasStates = !op.getCarries().empty() || op.getOutputs().size() > 1;
+    if (!op.getLogDecay() ||
+        !matchPattern(op.getLogDecay(), m_AnyZeroFloat()) ||
+        (std::is_same_v<OpT, ThirdOrderOp> && hasStates))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.getLogDecayMutable().clear(); });
+    return success();
+  }
+};
+
 /// Without decay the paper's serial recurrence is the masked operator, which has
 /// a state less and no difference of sums.
 struct PaperIsMasked : OpRewritePattern<SecondOrderOp> {
@@ -185,6 +210,8 @@ struct DecomposeOperators
     RewritePatternSet patterns(&getContext());
     patterns.add<Decompose<LinearOp>, Decompose<SecondOrderOp>,
                  Decompose<AsymmetricOp>, Decompose<ThirdOrderOp>,
+                 DropUnitDecay<LinearOp>, DropUnitDecay<SecondOrderOp>,
+                 DropUnitDecay<AsymmetricOp>, DropUnitDecay<ThirdOrderOp>,
                  PaperIsMasked>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -1,5 +1,4 @@
-//===- FuseScans.cpp - scans that walk the same tokens, in one loop -*- C++
-//-*-===//
+//===- FuseScans.cpp - scans of the same tokens in one loop -----*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -39,12 +38,13 @@ bool readsResult(const Group &group, FusedScanOp loop) {
   });
 }
 
-/// Whether `loop` reads a tensor that the group reads.
+/// Whether `loop` reads a tensor of tokens that the group reads.
 bool sharesInput(const Group &group, FusedScanOp loop) {
   return llvm::any_of(group, [&](Operation *member) {
     OperandRange inputs = cast<FusedScanOp>(member).getInputs();
     return llvm::any_of(loop.getInputs(), [&](Value input) {
-      return llvm::is_contained(inputs, input);
+      return cast<ShapedType>(input.getType()).getRank() != 1 &&
+             llvm::is_contained(inputs, input);
     });
   });
 }
@@ -172,25 +172,38 @@ bool canUnite(const Group &group, const Group &other, Operation *last) {
 // Building loops
 //===----------------------------------------------------------------------===//
 
+/// No attribute where every head of the loop has its own of every input.
+DenseI64ArrayAttr getGroupsAttr(ArrayRef<int64_t> groups, Builder &b) {
+  return llvm::all_of(groups, [](int64_t heads) { return heads == 1; })
+             ? DenseI64ArrayAttr()
+             : b.getDenseI64ArrayAttr(groups);
+}
+
 /// A scan as a loop with one step.
 FusedScanOp createLoop(ScanOp scan, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(scan);
   Location loc = scan.getLoc();
-  SmallVector<Value> inputs = {scan.getQuery(), scan.getKey(), scan.getValue()};
+  // A tensor in several places is walked once.
+  SmallVector<Value> inputs;
   SmallVector<int64_t> groups;
-  for (unsigned i = 0; i < 3; ++i)
-    groups.push_back(scan.getGroup(i));
-  if (scan.getLogDecay()) {
-    inputs.push_back(scan.getLogDecay());
-    groups.push_back(1);
-  }
+  auto addInput = [&](Value value, int64_t group) -> unsigned {
+    for (unsigned i = 0; i < inputs.size(); ++i)
+      if (inputs[i] == value && groups[i] == group)
+        return i;
+    inputs.push_back(value);
+    groups.push_back(group);
+    return inputs.size() - 1;
+  };
+  const unsigned query = addInput(scan.getQuery(), scan.getGroup(0)),
+                 key = addInput(scan.getKey(), scan.getGroup(1)),
+                 value = addInput(scan.getValue(), scan.getGroup(2)),
+                 logDecay =
+                     scan.getLogDecay() ? addInput(scan.getLogDecay(), 1) : 0;
   bool hasFinal = scan.getFinal() && !scan.getFinal().use_empty();
   OperandRange outputs = scan.getOutputs().take_front(hasFinal ? 2 : 1);
   auto loop = FusedScanOp::create(
       rewriter, loc, outputs.getTypes(), scan.getReverse(), scan.getLayout(),
-      scan.getGroups() ? rewriter.getDenseI64ArrayAttr(groups)
-                       : DenseI64ArrayAttr(),
-      ArrayRef<bool>{static_cast<bool>(scan.getCarry())},
+      getGroupsAttr(groups, rewriter), ArrayRef<bool>{static_cast<bool>(scan.getCarry())},
       ArrayRef<bool>{hasFinal}, /*schedule=*/ScheduleAttr(), inputs,
       scan.getLengths(),
       scan.getCarry() ? ValueRange(scan.getCarry()) : ValueRange(), outputs);
@@ -203,8 +216,8 @@ FusedScanOp createLoop(ScanOp scan, RewriterBase &rewriter) {
   auto step = StepOp::create(
       rewriter, loc, state.getType(),
       FusedScanOp::getRowType(outputs.front().getType()), scan.getExclusive(),
-      scan.getDecay(), rows[0], rows[1], rows[2],
-      scan.getLogDecay() ? rows[3] : Value(), state);
+      scan.getDecay(), rows[query], rows[key], rows[value],
+      scan.getLogDecay() ? rows[logDecay] : Value(), state);
   YieldOp::create(rewriter, loc, ValueRange{step.getRow(), step.getNext()});
   for (auto [from, to] : llvm::zip(scan.getResults(), loop.getResults()))
     rewriter.replaceAllUsesWith(from, to);
@@ -263,15 +276,13 @@ void fuse(const Group &group, RewriterBase &rewriter) {
     inputValues.push_back(value);
     groups.push_back(heads);
   }
-  bool isGrouped = llvm::any_of(groups, [](int64_t heads) { return heads != 1; });
 
   Location loc = rewriter.getFusedLoc(locs);
   auto first = cast<FusedScanOp>(group.front());
   auto fused = FusedScanOp::create(
       rewriter, loc, ValueRange(outputs).getTypes(), first.getReverse(),
       first.getLayout(),
-      isGrouped ? rewriter.getDenseI64ArrayAttr(groups) : DenseI64ArrayAttr(),
-      carryIn, carryOut, /*schedule=*/ScheduleAttr(), inputValues,
+      getGroupsAttr(groups, rewriter), carryIn, carryOut, /*schedule=*/ScheduleAttr(), inputValues,
       first.getLengths(), carries, outputs);
 
   // The bodies, one after the other: rows that they hand on are values.
@@ -338,7 +349,7 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
     getOperation()->walk([&](Block *block) {
       SmallVector<Group> ofBlock;
       for (auto loop : block->getOps<FusedScanOp>())
-        if (!loop.getScheduleAttr())
+        if (!loop.getScheduleAttr() && loop.hasPureTensorSemantics())
           insert(ofBlock, loop, *info);
       llvm::append_range(groups, ofBlock);
     });

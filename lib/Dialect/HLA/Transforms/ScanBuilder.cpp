@@ -137,7 +137,7 @@ Rows ScanBuilder::map(ArrayRef<Rows> rows,
       /*schedule=*/ScheduleAttr(), inputs, op.getLengths(),
       /*carries=*/ValueRange(), destination);
   loop.getBody().takeBody(region);
-  return {loop.getResult(0)};
+  return createRows(loop.getResult(0));
 }
 
 Rows ScanBuilder::ones() {
@@ -214,7 +214,7 @@ Rows ScanBuilder::scan(Rows query, Rows key, Rows value, ScanOptions options) {
       op.getCarries().empty() ? Value() : op.getCarries()[state], outputs);
   if (outputs.size() > 1)
     states[state].final = scan.getFinal();
-  Rows result = {scan.getResults().front()};
+  Rows result = createRows(scan.getResults().front());
   scans.push_back({query, key, value, options, result});
   return result;
 }

@@ -16,14 +16,14 @@
 namespace mlir::hla {
 
 /// The rows of all tokens: a sequence, or one number a token, and the number of
-/// heads that read one of its.
+/// heads that read one of its. Rows are the same if they are one in the formula:
+/// a query that happens to be the key too is another, with states of its own.
 struct Rows {
   Value value;
   int64_t group = 1;
+  unsigned id = 0;
 
-  bool operator==(const Rows &other) const {
-    return value == other.value && group == other.group;
-  }
+  bool operator==(const Rows &other) const { return id == other.id; }
 };
 
 /// Arithmetic on the rows of one token, in the type of sums.
@@ -71,9 +71,9 @@ class ScanBuilder {
 public:
   ScanBuilder(Operator op, PatternRewriter &rewriter);
 
-  Rows query() { return {op.getQuery(), op.getQueryGroup()}; }
-  Rows key() { return {op.getKey(), op.getKeyGroup()}; }
-  Rows value() { return {op.getValue(), op.getKeyGroup()}; }
+  Rows query() { return {op.getQuery(), op.getQueryGroup(), /*id=*/0}; }
+  Rows key() { return {op.getKey(), op.getKeyGroup(), /*id=*/1}; }
+  Rows value() { return {op.getValue(), op.getKeyGroup(), /*id=*/2}; }
   /// `v ≡ 1`.
   Rows ones();
 
@@ -109,12 +109,16 @@ private:
   unsigned getState(Rows key, Rows value, bool squared);
   Value getSquaredLogDecay();
 
+  Rows createRows(Value value) { return {value, /*group=*/1, nextId++}; }
+
   Operator op;
   PatternRewriter &rewriter;
   Location loc;
   FloatType type;
   /// The sizes of the output, of which `ones` and others have all but the last.
   SmallVector<OpFoldResult> sizes;
+  /// Query, key and value have the first.
+  unsigned nextId = 3;
   SmallVector<Scan> scans;
   SmallVector<State> states;
   Value squaredLogDecay;

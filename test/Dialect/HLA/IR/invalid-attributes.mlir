@@ -82,8 +82,8 @@ func.func @layout(%q: tensor<?x?x?x8xf32>) {
 // -----
 
 func.func @variant(%q: tensor<?x?x?x8xf32>) {
-  // expected-error @+1 {{expected one of [masked, prefix] for which second-order operator, got: paper}}
-  hla.second_order variant(paper) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
+  // expected-error @+1 {{expected one of [masked, prefix, paper] for which second-order operator, got: serial}}
+  hla.second_order variant(serial) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
   return
 }
 
@@ -118,15 +118,65 @@ func.func @carry_in(%q: memref<?x?x?x8xf32>) {
 
 // Operators are of tensors: only loops have buffers.
 func.func @memref(%q: memref<?x?x?x8xf32>) {
-  // expected-error @+1 {{'hla.second_order' op operand #0 must be tensor of}}
-  "hla.second_order"(%q, %q, %q, %q) : (memref<?x?x?x8xf32>, memref<?x?x?x8xf32>, memref<?x?x?x8xf32>, memref<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
+  // expected-error @+1 {{'hla.second_order' op operand #0 must be query (a ranked tensor of bf16, f16, f32 or f64), but got 'memref<?x?x?x8xf32>'}}
+  hla.second_order ins(%q, %q, %q : memref<?x?x?x8xf32>, memref<?x?x?x8xf32>, memref<?x?x?x8xf32>) outs(%q : memref<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
   return
 }
 
 // -----
 
 func.func @unknown_op() {
-  // expected-error @+1 {{custom op 'hla.third_order' is unknown}}
-  hla.third_order
+  // expected-error @+1 {{custom op 'hla.fourth_order' is unknown}}
+  hla.fourth_order
+  return
+}
+
+// -----
+
+func.func @third_order_variant(%q: tensor<?x?x?x8xf32>) {
+  // expected-error @+1 {{expected one of [masked, paper] for which third-order operator, got: prefix}}
+  hla.third_order variant(prefix) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @reading(%q: tensor<?x?x?x8xf32>) {
+  // expected-error @+1 {{expected one of [causal, squared] for how a decay acts on the masked second order, got: masked}}
+  hla.second_order reading(masked) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @normalizer(%q: tensor<?x?x?x8xf32>) {
+  // expected-error @+1 {{expected one of [none, add, clamp] for what an output is divided by, got: max}}
+  hla.linear normalize(max, 1.0) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @epsilon(%q: tensor<?x?x?x8xf32>) {
+  // expected-error @+1 {{expected ','}}
+  hla.linear normalize(add) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
+  return
+}
+
+// -----
+
+// One second moment has a ridge: no other operator has the word.
+func.func @ridge(%q: tensor<?x?x?x8xf32>) {
+  // expected-error @+1 {{expected 'ins'}}
+  hla.asymmetric ridge(1.0) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
+  return
+}
+
+// -----
+
+// Options have an order.
+func.func @order(%q: tensor<?x?x?x8xf32>) {
+  // expected-error @+1 {{expected 'ins'}}
+  hla.linear reverse decay(0.5) ins(%q, %q, %q : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>) outs(%q : tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32>
   return
 }

@@ -7,9 +7,9 @@
 !s = vector<8x8xf32>
 
 // fused_scan-C1
-func.func @rank(%q: tensor<?x?x8xf32>, %e: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected input #0 to have rank 4 (batch, token, head and feature), but got 'tensor<?x?x8xf32>'}}
-  %o = hla.fused_scan ins(%q : tensor<?x?x8xf32>) outs(%e : !S) carry_in [false] carry_out [false] {
+func.func @rank(%q: tensor<?x8xf32>, %e: !S) {
+  // expected-error @+1 {{'hla.fused_scan' op expected input #0 to have rank 4 (batch, token, head and feature, or 3 or 1 for numbers of tokens or heads), but got 'tensor<?x8xf32>'}}
+  %o = hla.fused_scan ins(%q : tensor<?x8xf32>) outs(%e : !S) carry_in [false] carry_out [false] {
   ^bb0(%a: !r, %S: !s):
     %S1, %y = hla.step ins(%a, %a, %a : !r, !r, !r) state(%S : !s) -> !r
     hla.yield %y, %S1 : !r, !s
@@ -42,7 +42,7 @@ func.func @dynamic_head(%q: !S, %e: memref<?x?x?x?xf32>) {
 
 // fused_scan-C2
 func.func @tokens(%q: tensor<?x7x?x8xf32>, %k: tensor<?x8x?x8xf32>, %e: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected input #1 to have the batch, token and head of input #0, 'tensor<?x7x?x8xf32>' (one loop walks all), but got 'tensor<?x8x?x8xf32>'}}
+  // expected-error @+1 {{'hla.fused_scan' op expected input #1 to be of 7 tokens, as input #0 is, 'tensor<?x7x?x8xf32>' (one loop walks all), but got 'tensor<?x8x?x8xf32>'}}
   %o = hla.fused_scan ins(%q, %k : tensor<?x7x?x8xf32>, tensor<?x8x?x8xf32>) outs(%e : !S) carry_in [false] carry_out [false] {
   ^bb0(%a: !r, %b: !r, %S: !s):
     %S1, %y = hla.step ins(%a, %a, %a : !r, !r, !r) state(%S : !s) -> !r
@@ -59,7 +59,7 @@ func.func @tokens(%q: tensor<?x7x?x8xf32>, %k: tensor<?x8x?x8xf32>, %e: !S) {
 
 // fused_scan-C2: extents agree with one another, not only with the first input's.
 func.func @tokens_of_two(%q: !S, %k: tensor<?x7x?x8xf32>, %e: tensor<?x8x?x8xf32>) {
-  // expected-error @+1 {{'hla.fused_scan' op expected output #0 to have the batch, token and head of input #1, 'tensor<?x7x?x8xf32>' (one loop walks all), but got 'tensor<?x8x?x8xf32>'}}
+  // expected-error @+1 {{'hla.fused_scan' op expected output #0 to be of 7 tokens, as input #1 is, 'tensor<?x7x?x8xf32>' (one loop walks all), but got 'tensor<?x8x?x8xf32>'}}
   %o = hla.fused_scan ins(%q, %k : !S, tensor<?x7x?x8xf32>) outs(%e : tensor<?x8x?x8xf32>) carry_in [false] carry_out [false] {
   ^bb0(%a: !r, %b: !r, %S: !s):
     %S1, %y = hla.step ins(%a, %a, %a : !r, !r, !r) state(%S : !s) -> !r
@@ -144,7 +144,7 @@ func.func @carry_out(%q: !S, %e: !S) {
 
 // fused_scan-C4
 func.func @carries(%q: !S, %s: !St, %e: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected as many carries as carry_in has true entries, 0, but got 1}}
+  // expected-error @+1 {{'hla.fused_scan' op expected 0 carries, as carry_in has true entries (one a state that begins with one), but got 1}}
   %o = hla.fused_scan ins(%q : !S) carries(%s : !St) outs(%e : !S) carry_in [false] carry_out [false] {
   ^bb0(%a: !r, %S: !s):
     %S1, %y = hla.step ins(%a, %a, %a : !r, !r, !r) state(%S : !s) -> !r
@@ -161,7 +161,7 @@ func.func @carries(%q: !S, %s: !St, %e: !S) {
 
 // fused_scan-C4
 func.func @finals(%q: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected at least as many outs as carry_out has true entries, 1, but got 0}}
+  // expected-error @+1 {{'hla.fused_scan' op expected at least 1 outs, as carry_out has true entries (one a final state), but got 0}}
   hla.fused_scan ins(%q : !S) carry_in [false] carry_out [true] {
   ^bb0(%a: !r, %S: !s):
     hla.yield %S : !s
@@ -175,10 +175,10 @@ func.func @finals(%q: !S) {
 !r = vector<8xf32>
 !s = vector<8x8xf32>
 
-// fused_scan: there are tokens to walk.
+// fused_scan-C9
 func.func @inputs(%e: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected at least one input (its tokens are walked), but got none}}
-  %o = "hla.fused_scan"(%e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 0, 0, 1>}> ({
+  // expected-error @+1 {{'hla.fused_scan' op expected the first input to be a sequence or numbers of tokens (these are walked), but got none}}
+  %o = "hla.fused_scan"(%e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 0, 0, 0, 1>}> ({
   ^bb0(%S: !s):
     hla.yield %S : !s
   }) : (!S) -> !S
@@ -193,7 +193,7 @@ func.func @inputs(%e: !S) {
 
 // fused_scan-C5
 func.func @carry_shape(%q: !S, %s: tensor<?x?x8x4xf32>, %e: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected the carry of state #0 to have the shape 'tensor<?x?x8x8xf32>' (one state a head), but got 'tensor<?x?x8x4xf32>'}}
+  // expected-error @+1 {{'hla.fused_scan' op expected the carry of state #0 to have the shape [B,H,8,8] (one state a batch and head), but got 'tensor<?x?x8x4xf32>'}}
   %o = hla.fused_scan ins(%q : !S) carries(%s : tensor<?x?x8x4xf32>) outs(%e : !S) carry_in [true] carry_out [false] {
   ^bb0(%a: !r, %S: !s):
     %S1, %y = hla.step ins(%a, %a, %a : !r, !r, !r) state(%S : !s) -> !r
@@ -210,7 +210,7 @@ func.func @carry_shape(%q: !S, %s: tensor<?x?x8x4xf32>, %e: !S) {
 
 // fused_scan-C5
 func.func @final_type(%q: !S, %e: !S, %f: tensor<?x?x8x8xf64>) {
-  // expected-error @+1 {{'hla.fused_scan' op expected the final value of state #0 to have element type 'f32' (states are f64 where an operand is, else f32), but got 'tensor<?x?x8x8xf64>'}}
+  // expected-error @+1 {{'hla.fused_scan' op expected the final value of state #0 to have element type 'f32' (states are f64 where a sequence is, else f32), but got 'tensor<?x?x8x8xf64>'}}
   %o:2 = hla.fused_scan ins(%q : !S) outs(%e, %f : !S, tensor<?x?x8x8xf64>) carry_in [false] carry_out [true] {
   ^bb0(%a: !r, %S: !s):
     %S1, %y = hla.step ins(%a, %a, %a : !r, !r, !r) state(%S : !s) -> !r
@@ -243,8 +243,8 @@ func.func @yield(%q: !S, %e: !S) {
 
 // fused_scan-C6
 func.func @terminator(%q: !S, %e: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected the body to end with hla.yield, but got func.return}}
-  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+  // expected-error @+1 {{'hla.fused_scan' op expected the body to end with hla.yield (it says what a token leaves), but got func.return}}
+  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 0, 1>}> ({
   ^bb0(%a: !r, %S: !s):
     func.return
   }) : (!S, !S) -> !S
@@ -260,7 +260,7 @@ func.func @terminator(%q: !S, %e: !S) {
 // fused_scan-C6
 func.func @empty_body(%q: !S, %e: !S) {
   // expected-error @+1 {{'hla.fused_scan' op expects a non-empty block}}
-  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 1>}> ({
+  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 0, 1>}> ({
   ^bb0(%a: !r, %S: !s):
   }) : (!S, !S) -> !S
   return

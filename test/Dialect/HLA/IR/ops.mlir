@@ -1,5 +1,6 @@
-// Every operation, attribute and option, in its own and in the generic form: what
-// is printed is parsed to the same again.
+// Scans, loops and attributes with every option, in their own and in the generic
+// form: what is printed is parsed to the same again. Operators are in
+// operators.mlir.
 
 // RUN: hla-opt %s | FileCheck %s
 // RUN: hla-opt %s | hla-opt | FileCheck %s
@@ -16,48 +17,6 @@
 module attributes {hla.target = #hla.target<"sm_90a">} {
 
 //===----------------------------------------------------------------------===//
-// second_order
-//===----------------------------------------------------------------------===//
-
-// Defaults are not printed; the generic form has them.
-// CHECK-LABEL: func @second_order
-// CHECK:         hla.second_order ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x128xbf16>)
-// CHECK-SAME:      outs(%{{.*}} : tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16>
-// GENERIC:       "hla.second_order"
-// GENERIC-SAME:    layout = #hla.layout<bthd>
-// GENERIC-SAME:    variant = #hla.second_order_variant<masked>
-func.func @second_order(%q: !S, %k: !S, %v: !V, %e: !V) -> !V {
-  %o = hla.second_order ins(%q, %k, %v : !S, !S, !V) outs(%e : !V) -> !V
-  return %o : !V
-}
-
-// CHECK-LABEL: func @second_order_options
-// CHECK:         hla.second_order variant(prefix) layout(bhtd) {tag} ins
-// GENERIC:         layout = #hla.layout<bhtd>
-// GENERIC-SAME:    variant = #hla.second_order_variant<prefix>
-func.func @second_order_options(%q: !S, %k: !S, %v: !V, %e: !V) -> !V {
-  %o = hla.second_order variant(prefix) layout(bhtd) {tag} ins(%q, %k, %v : !S, !S, !V) outs(%e : !V) -> !V
-  return %o : !V
-}
-
-// Static and dynamic extents may meet, and the smallest head dimension is 1.
-// CHECK-LABEL: func @second_order_static
-// CHECK:         hla.second_order ins({{.*}} : tensor<2x0x?x1xf64>, tensor<?x?x3x1xf64>, tensor<?x0x3x5xf64>)
-func.func @second_order_static(%q: tensor<2x0x?x1xf64>, %k: tensor<?x?x3x1xf64>, %v: tensor<?x0x3x5xf64>, %e: tensor<2x0x3x5xf64>) -> tensor<2x0x3x5xf64> {
-  %o = hla.second_order ins(%q, %k, %v : tensor<2x0x?x1xf64>, tensor<?x?x3x1xf64>, tensor<?x0x3x5xf64>)
-                        outs(%e : tensor<2x0x3x5xf64>) -> tensor<2x0x3x5xf64>
-  return %o : tensor<2x0x3x5xf64>
-}
-
-// The output's element type is its own.
-// CHECK-LABEL: func @second_order_wide_output
-// CHECK:         hla.second_order {{.*}} -> tensor<?x?x?x64xf32>
-func.func @second_order_wide_output(%q: !S, %e: !U) -> !U {
-  %o = hla.second_order ins(%q, %q, %q : !S, !S, !S) outs(%e : !U) -> !U
-  return %o : !U
-}
-
-//===----------------------------------------------------------------------===//
 // scan
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +26,7 @@ func.func @second_order_wide_output(%q: !S, %e: !U) -> !U {
 // GENERIC:       "hla.scan"
 // GENERIC-SAME:    decay = 1.000000e+00 : f64
 // GENERIC-SAME:    layout = #hla.layout<bthd>
-// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 1>
+// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1>
 func.func @scan(%q: !S, %k: !U, %v: !V, %e: !V) -> !V {
   %y = hla.scan ins(%q, %k, %v : !S, !U, !V) outs(%e : !V) -> !V
   return %y : !V
@@ -91,8 +50,28 @@ func.func @scan_f64(%q: tensor<1x?x1x2xf16>, %v: tensor<1x?x1x3xf64>, %s: tensor
   return %y : tensor<1x?x1x3xf32>
 }
 
+// CHECK-LABEL: func @scan_operands
+// CHECK:         hla.scan reverse groups([4, 2, 1]) ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<1x?x2x8xf32>, tensor<1x?x4x8xf32>, tensor<1x?x8x8xf32>) log_decay(%{{.*}} : tensor<1x?x8xf32>)
+// CHECK-SAME:      lengths(%{{.*}} : tensor<?xi32>) carry(%{{.*}} : tensor<?x8x8x8xf32>) outs(
+// GENERIC-LABEL: sym_name = "scan_operands"
+// GENERIC:       "hla.scan"
+// GENERIC-SAME:    groups = array<i64: 4, 2, 1>
+// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>
+func.func @scan_operands(%q: tensor<1x?x2x8xf32>, %k: tensor<1x?x4x8xf32>, %v: tensor<1x?x8x8xf32>, %g: tensor<1x?x8xf32>, %c: tensor<?xi32>, %s: tensor<?x8x8x8xf32>) -> tensor<1x?x8x8xf32> {
+  %y = hla.scan reverse groups([4, 2, 1]) ins(%q, %k, %v : tensor<1x?x2x8xf32>, tensor<1x?x4x8xf32>, tensor<1x?x8x8xf32>)
+                log_decay(%g : tensor<1x?x8xf32>) lengths(%c : tensor<?xi32>) carry(%s : tensor<?x8x8x8xf32>) outs(%v : tensor<1x?x8x8xf32>) -> tensor<1x?x8x8xf32>
+  return %y : tensor<1x?x8x8xf32>
+}
+
+// CHECK-LABEL: func @scan_head_decay
+// CHECK:         hla.scan ins({{.*}}) log_decay(%{{.*}} : tensor<?xf32>) outs
+func.func @scan_head_decay(%q: !S, %g: tensor<?xf32>) -> !S {
+  %y = hla.scan ins(%q, %q, %q : !S, !S, !S) log_decay(%g : tensor<?xf32>) outs(%q : !S) -> !S
+  return %y : !S
+}
+
 //===----------------------------------------------------------------------===//
-// fused_scan, step and yield
+// fused_scan, step, row_sum and yield
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func @fused_scan
@@ -116,6 +95,41 @@ func.func @fused_scan(%q: !S, %v: !V, %s: !State, %e: !V, %f: !State) -> (!V, !S
     hla.yield %zt, %S1, %F1 : vector<128xbf16>, vector<64x128xf32>, vector<64x128xf32>
   } -> !V, !State
   return %y#0, %y#1 : !V, !State
+}
+
+// Numbers of tokens and heads are rows of one; here heads of k are two of the
+// loop's.
+// CHECK-LABEL: func @fused_scan_numbers
+// CHECK:         hla.fused_scan groups([1, 2, 1, 1]) ins(%{{.*}} : tensor<1x?x4x8xf32>, tensor<1x?x2x8xf16>, tensor<1x?x4xf32>, tensor<4xf64>)
+// CHECK-SAME:      lengths(%{{.*}} : tensor<?xi32>) carries(%{{.*}} : tensor<?x4x8x8xf32>) outs(%{{.*}} : tensor<1x?x4xf32>) carry_in [true] carry_out [false] {
+// CHECK-NEXT:    ^bb0(%[[Q:.*]]: vector<8xf32>, %[[K:.*]]: vector<8xf16>, %[[G:.*]]: vector<1xf32>, %[[H:.*]]: vector<1xf64>, %[[S:.*]]: vector<8x8xf32>):
+// CHECK-NEXT:      %[[S1:.*]], %[[Y:.*]] = hla.step ins({{.*}}) log_decay(%[[G]] : vector<1xf32>) state(%[[S]] : vector<8x8xf32>) -> vector<8xf16>
+// CHECK-NEXT:      %{{.*}}, %{{.*}} = hla.step ins({{.*}}) log_decay(%[[H]] : vector<1xf64>) state(%[[S]] : {{.*}})
+// CHECK-NEXT:      %[[N:.*]] = hla.row_sum %[[Y]] {tag} : vector<8xf16> -> vector<1xf32>
+// CHECK-NEXT:      hla.row_sum %[[Q]] : vector<8xf32> -> vector<1xf64>
+// CHECK-NEXT:      hla.yield %[[N]], %[[S1]]
+func.func @fused_scan_numbers(%q: tensor<1x?x4x8xf32>, %k: tensor<1x?x2x8xf16>, %g: tensor<1x?x4xf32>, %h: tensor<4xf64>, %c: tensor<?xi32>, %s: tensor<?x4x8x8xf32>, %e: tensor<1x?x4xf32>) -> tensor<1x?x4xf32> {
+  %n = hla.fused_scan groups([1, 2, 1, 1]) ins(%q, %k, %g, %h : tensor<1x?x4x8xf32>, tensor<1x?x2x8xf16>, tensor<1x?x4xf32>, tensor<4xf64>)
+      lengths(%c : tensor<?xi32>) carries(%s : tensor<?x4x8x8xf32>) outs(%e : tensor<1x?x4xf32>) carry_in [true] carry_out [false] {
+  ^bb0(%qt: vector<8xf32>, %kt: vector<8xf16>, %gt: vector<1xf32>, %ht: vector<1xf64>, %S: vector<8x8xf32>):
+    %S1, %y = hla.step ins(%qt, %kt, %kt : vector<8xf32>, vector<8xf16>, vector<8xf16>) log_decay(%gt : vector<1xf32>) state(%S : vector<8x8xf32>) -> vector<8xf16>
+    %S2, %z = hla.step ins(%kt, %kt, %kt : vector<8xf16>, vector<8xf16>, vector<8xf16>) log_decay(%ht : vector<1xf64>) state(%S : vector<8x8xf32>) -> vector<8xf16>
+    %nt = hla.row_sum %y {tag} : vector<8xf16> -> vector<1xf32>
+    %wide = hla.row_sum %qt : vector<8xf32> -> vector<1xf64>
+    hla.yield %nt, %S1 : vector<1xf32>, vector<8x8xf32>
+  } -> tensor<1x?x4xf32>
+  return %n : tensor<1x?x4xf32>
+}
+
+// Also in memory.
+// CHECK-LABEL: func @fused_scan_lengths_in_memory
+// CHECK:         hla.fused_scan ins(%{{.*}} : memref<1x?x?x8xf32>, memref<?xf32>) lengths(%{{.*}} : memref<?xi32, strided<[?]>>) outs(%{{.*}} : memref<1x?x?xf32, strided<[?, ?, ?]>>)
+func.func @fused_scan_lengths_in_memory(%q: memref<1x?x?x8xf32>, %g: memref<?xf32>, %c: memref<?xi32, strided<[?]>>, %o: memref<1x?x?xf32, strided<[?, ?, ?]>>) {
+  hla.fused_scan ins(%q, %g : memref<1x?x?x8xf32>, memref<?xf32>) lengths(%c : memref<?xi32, strided<[?]>>) outs(%o : memref<1x?x?xf32, strided<[?, ?, ?]>>) carry_in [] carry_out [] {
+  ^bb0(%qt: vector<8xf32>, %gt: vector<1xf32>):
+    hla.yield %gt : vector<1xf32>
+  }
+  return
 }
 
 // In memory there are no results, with any strides.
@@ -149,17 +163,23 @@ func.func @fused_scan_no_outputs(%q: !U) {
 
 // CHECK-LABEL: func @attributes()
 // CHECK-SAME:    layout = [#hla.layout<bthd>, #hla.layout<bhtd>]
+// CHECK-SAME:    normalizer = [#hla.normalizer<none>, #hla.normalizer<add>, #hla.normalizer<clamp>]
 // CHECK-SAME:    precision = [#hla.schedule<chunk = 16, warps = 1, stages = 1, precision = f16>, #hla.schedule<chunk = 256, warps = 16, stages = 8, precision = f32>, #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = f64>]
+// CHECK-SAME:    reading = [#hla.decay_reading<causal>, #hla.decay_reading<squared>]
 // CHECK-SAME:    target = [#hla.target<"cpu">, #hla.target<"sm_80">, #hla.target<"sm_86">, #hla.target<"sm_89">, #hla.target<"sm_90a">, #hla.target<"sm_100a">, #hla.target<"sm_120a">]
-// CHECK-SAME:    variant = [#hla.second_order_variant<masked>, #hla.second_order_variant<prefix>]
+// CHECK-SAME:    third = [#hla.third_order_variant<masked>, #hla.third_order_variant<paper>]
+// CHECK-SAME:    variant = [#hla.second_order_variant<masked>, #hla.second_order_variant<prefix>, #hla.second_order_variant<paper>]
 func.func @attributes() attributes {
   layout = [#hla.layout<bthd>, #hla.layout<bhtd>],
+  normalizer = [#hla.normalizer<none>, #hla.normalizer<add>, #hla.normalizer<clamp>],
   precision = [#hla.schedule<chunk = 16, warps = 1, stages = 1, precision = f16>,
                #hla.schedule<chunk = 256, warps = 16, stages = 8, precision = f32>,
                #hla.schedule<precision = f64, stages = 2, warps = 4, chunk = 64>],
+  reading = [#hla.decay_reading<causal>, #hla.decay_reading<squared>],
   target = [#hla.target<"cpu">, #hla.target<"sm_80">, #hla.target<"sm_86">, #hla.target<"sm_89">,
             #hla.target<"sm_90a">, #hla.target<"sm_100a">, #hla.target<"sm_120a">],
-  variant = [#hla.second_order_variant<masked>, #hla.second_order_variant<prefix>]
+  third = [#hla.third_order_variant<masked>, #hla.third_order_variant<paper>],
+  variant = [#hla.second_order_variant<masked>, #hla.second_order_variant<prefix>, #hla.second_order_variant<paper>]
 } {
   return
 }

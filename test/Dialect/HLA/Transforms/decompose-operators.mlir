@@ -1,3 +1,6 @@
+// What every operator's scans have of it. Which they are, and which states, is in
+// decompose-first-order.mlir, -second-order.mlir and -third-order.mlir.
+
 // RUN: hla-opt %s --hla-decompose-operators | FileCheck %s
 
 !S = tensor<?x?x?x64xbf16>
@@ -6,9 +9,9 @@
 // u = scan(q, k, k) in f32, o = scan(q, u, v).
 // CHECK-LABEL: func @masked
 // CHECK-SAME:    %[[Q:.*]]: tensor<?x?x?x64xbf16>, %[[K:.*]]: tensor<?x?x?x64xbf16>, %[[V:.*]]: tensor<?x?x?x32xbf16>, %[[E:.*]]: tensor<?x?x?x32xbf16>
-// CHECK-DAG:     %[[B:.*]] = tensor.dim %[[Q]], %c0
-// CHECK-DAG:     %[[T:.*]] = tensor.dim %[[Q]], %c1
-// CHECK-DAG:     %[[H:.*]] = tensor.dim %[[Q]], %c2
+// CHECK-DAG:     %[[B:.*]] = tensor.dim %[[E]], %c0
+// CHECK-DAG:     %[[T:.*]] = tensor.dim %[[E]], %c1
+// CHECK-DAG:     %[[H:.*]] = tensor.dim %[[E]], %c2
 // CHECK:         %[[EU:.*]] = tensor.empty(%[[B]], %[[T]], %[[H]]) : tensor<?x?x?x64xf32>
 // CHECK:         %[[U:.*]] = hla.scan ins(%[[Q]], %[[K]], %[[K]] : {{.*}}) outs(%[[EU]] : tensor<?x?x?x64xf32>) -> tensor<?x?x?x64xf32>
 // CHECK:         %[[O:.*]] = hla.scan ins(%[[Q]], %[[U]], %[[V]] : {{.*}}) outs(%[[E]] : tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16>

@@ -38,15 +38,16 @@ func.func @handed_over(%q: !W, %k: !W, %v: !W, %u: !F, %e: !W) -> (!W, !W) {
   return %1, %2 : !W, !W
 }
 
-// The last scan reads rows of both loops so far: it joins the later one, whose
-// rows then need no memory.
-// CHECK-LABEL: func @latest
-// CHECK:         %[[FIRST:.*]] = hla.fused_scan
-// CHECK-NOT:     tensor<?x?x?x64xf32>
-// CHECK:         hla.fused_scan ins({{.*}}%[[FIRST]]
-// CHECK:           %[[ROW:.*]] = hla.step
-// CHECK:           hla.step ins(%{{.*}}row{{.*}}, %{{.*}}, %{{.*}} : vector<64xf32>
-func.func @latest(%q: !V, %k: !V, %e: !V, %u: !U) -> !V {
+// The last scan reads rows of both loops so far: all become one, and no rows are
+// in memory, whatever fits.
+// CHECK-LABEL: func @two_producers
+// CHECK:         hla.fused_scan ins(%{{[^,]*}}, %{{[^,]*}} : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%{{.*}} : tensor<?x?x?x64xbf16>) carry_in [false, false, false]
+// CHECK-NEXT:    ^bb0(%[[Q:.*]]: vector<64xbf16>, %[[K:.*]]: vector<64xbf16>, %{{.*}}: vector<64x64xf32>
+// CHECK-NEXT:      %{{.*}}, %[[O:.*]] = hla.step ins(%[[Q]], %[[Q]], %[[Q]] :
+// CHECK-NEXT:      %{{.*}}, %[[W:.*]] = hla.step ins(%[[K]], %[[K]], %[[K]] :
+// CHECK-NEXT:      hla.step ins(%[[W]], %[[K]], %[[O]] : vector<64xf32>
+// CHECK-NOT:     hla.fused_scan
+func.func @two_producers(%q: !V, %k: !V, %e: !V, %u: !U) -> !V {
   %o = hla.scan ins(%q, %q, %q : !V, !V, !V) outs(%e : !V) -> !V
   %w = hla.scan ins(%k, %k, %k : !V, !V, !V) outs(%u : !U) -> !U
   %p = hla.scan ins(%w, %k, %o : !U, !V, !V) outs(%e : !V) -> !V

@@ -58,12 +58,13 @@ class HLA_OperatorOp<string mnemonic, dag own, string ownFormat>
       `value`;
     - (C6) `decay` is in (0, 1], and 1 where `log_decay` is given;
     - (C7) `log_decay` has the shape above;
-    - (C8) with `lengths`, `B` is 1 and static;
+    - (C8) with `lengths`, every sequence has a static `B` of 1;
     - (C9) `carry`, and `outs` after the output, have as many states as the
       operator, or none, each `[B,H]` (`[N,H]` with `lengths`) and the state's own
       shape, `f64` where an operand is, else `f32`;
     - (C10) `groups` are two positive numbers;
-    - (C11) `scale` is finite, `ε` is not negative, and 0 without `normalize`.
+    - (C11) `scale` to the power of the order is finite, `ε` is 0 or positive and
+      finite, in the type of sums, and 0 without `normalize`.
   }];
   let arguments = !con(own, (ins
       DefaultValuedAttr<F64Attr, "1.0">:$decay,
@@ -73,10 +74,11 @@ class HLA_OperatorOp<string mnemonic, dag own, string ownFormat>
       UnitAttr:$reverse,
       DefaultValuedAttr<HLA_HeadLayoutAttr, "HeadLayout::BTHD">:$layout,
       OptionalAttr<DenseI64ArrayAttr>:$groups,
-      HLA_Sequence:$query, HLA_Sequence:$key, HLA_Sequence:$value,
+      HLA_Sequence<"query">:$query, HLA_Sequence<"key">:$key,
+      HLA_Sequence<"value">:$value,
       Optional<HLA_LogDecay>:$log_decay, Optional<HLA_Lengths>:$lengths,
-      Variadic<HLA_States>:$carries, Variadic<HLA_Sequence>:$outputs));
-  let results = (outs Variadic<HLA_Sequence>:$results);
+      Variadic<HLA_States<"carry">>:$carries, Variadic<HLA_Output>:$outputs));
+  let results = (outs Variadic<HLA_Output>:$results);
   let assemblyFormat = ownFormat # [{
     (`decay` `(` $decay^ `)`)? (`scale` `(` $scale^ `)`)?
     (`normalize` `(` custom<Enum>($normalizer)^ `,` $epsilon `)`)?
@@ -159,7 +161,7 @@ def HLA_SecondOrderOp : HLA_OperatorOp<"second_order", (ins
   }] # commonDescription # [{
     Constraints of this operator:
 
-    - (C12) `ridge` is finite and not negative;
+    - (C12) `ridge` is 0 or positive and finite in the type of sums;
     - (C13) `reading(squared)` is `masked`'s.
 
     Example:
@@ -248,7 +250,7 @@ def HLA_ThirdOrderOp : HLA_OperatorOp<"third_order", (ins
   }] # commonDescription # [{
     Constraints of this operator:
 
-    - (C12) `ridge` is finite and not negative;
+    - (C12) `ridge` is 0 or positive and finite in the type of sums;
     - (C13) `ridge` is `masked`'s: `paper` has two second moments.
 
     Example:

@@ -63,7 +63,7 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
     - (C7) `decay` is in (0, 1], and 1 where `log_decay` is given;
     - (C8) `outs` has one or two operands;
     - (C9) `log_decay` has the shape above;
-    - (C10) with `lengths`, `B` is 1 and static;
+    - (C10) with `lengths`, every sequence has a static `B` of 1;
     - (C11) `groups` are three positive numbers.
 
     Example:
@@ -79,11 +79,12 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
       DefaultValuedAttr<F64Attr, "1.0">:$decay,
       DefaultValuedAttr<HLA_HeadLayoutAttr, "HeadLayout::BTHD">:$layout,
       OptionalAttr<DenseI64ArrayAttr>:$groups,
-      HLA_Sequence:$query, HLA_Sequence:$key, HLA_Sequence:$value,
+      HLA_Sequence<"query">:$query, HLA_Sequence<"key">:$key,
+      HLA_Sequence<"value">:$value,
       Optional<HLA_LogDecay>:$log_decay, Optional<HLA_Lengths>:$lengths,
-      Optional<HLA_States>:$carry,
-      Variadic<HLA_Sequence>:$outputs);
-  let results = (outs Variadic<HLA_Sequence>:$results);
+      Optional<HLA_States<"carry">>:$carry,
+      Variadic<HLA_Output>:$outputs);
+  let results = (outs Variadic<HLA_Output>:$results);
   let assemblyFormat = [{
     (`exclusive` $exclusive^)? (`reverse` $reverse^)?
     (`decay` `(` $decay^ `)`)? (`layout` `(` custom<Enum>($layout)^ `)`)?
@@ -154,7 +155,7 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     - (C1) sequences have rank 4, and a static, positive last dimension; other
       inputs and outputs have rank 3, and inputs also rank 1;
     - (C2) all have the same `B`, `T` and, times their group, heads; with
-      `lengths`, `B` is 1;
+      `lengths`, every one has a static `B` of 1;
     - (C3) the body's arguments are the inputs' rows, then the states;
     - (C4) `carry_in` and `carry_out` have one entry a state, and as many true
       ones as there are `carries` and final states;
@@ -185,7 +186,7 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
       OptionalAttr<HLA_ScheduleAttr>:$schedule,
       Variadic<HLA_Shaped>:$inputs, Optional<HLA_ShapedLengths>:$lengths,
       Variadic<HLA_Shaped>:$carries, Variadic<HLA_Shaped>:$outputs);
-  let results = (outs Variadic<HLA_Sequence>:$results);
+  let results = (outs Variadic<HLA_Output>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     (`reverse` $reverse^)? (`layout` `(` custom<Enum>($layout)^ `)`)?
@@ -248,9 +249,9 @@ def HLA_StepOp : HLA_Op<"step", [
   }];
   let arguments = (ins
       UnitAttr:$exclusive, DefaultValuedAttr<F64Attr, "1.0">:$decay,
-      HLA_Row:$query, HLA_Row:$key, HLA_Row:$value,
-      Optional<HLA_Scalar>:$log_decay, HLA_State:$state);
-  let results = (outs HLA_State:$next, HLA_Row:$row);
+      HLA_Row<"query">:$query, HLA_Row<"key">:$key, HLA_Row<"value">:$value,
+      Optional<HLA_Scalar<"log_decay">>:$log_decay, HLA_State:$state);
+  let results = (outs HLA_State:$next, HLA_Row<"row">:$row);
   let assemblyFormat = [{
     (`exclusive` $exclusive^)? (`decay` `(` $decay^ `)`)? attr-dict
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
@@ -269,8 +270,8 @@ def HLA_RowSumOp : HLA_Op<"row_sum", [Pure, ParentOneOf<["FusedScanOp"]>]> {
 
     Example: `%s = hla.row_sum %x : vector<64xf32> -> vector<1xf32>`
   }];
-  let arguments = (ins HLA_Row:$row);
-  let results = (outs HLA_Scalar:$sum);
+  let arguments = (ins HLA_Row<"row">:$row);
+  let results = (outs HLA_Scalar<"sum">:$sum);
   let assemblyFormat = "$row attr-dict `:` type($row) `->` type($sum)";
   let hasVerifier = 1;
 }
