@@ -296,6 +296,35 @@ struct SplatPattern : OpConversionPattern<tensor::SplatOp> {
 };
 
 //===----------------------------------------------------------------------===//
+// Roundings
+//===----------------------------------------------------------------------===//
+
+static bool isF64ToBF16(arith::TruncFOp op) {
+  return getElementTypeOrSelf(op.getIn()).isF64() &&
+         getElementTypeOrSelf(op.getType()).isBF16();
+}
+
+/// From f64 to bf16 by way of f32: no CPU and no library rounds so in one step.
+/// The first rounding moves a value by 2^-24 of it at most, and so the second by
+/// more than half a bf16 in as rare cases.
+struct TruncPattern : OpConversionPattern<arith::TruncFOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (!isF64ToBF16(op))
+      return failure();
+    Type f32 = b.getF32Type();
+    if (auto shaped = dyn_cast<ShapedType>(op.getType()))
+      f32 = shaped.clone(f32);
+    Value single =
+        arith::TruncFOp::create(b, op.getLoc(), f32, adaptor.getIn());
+    b.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), single);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // Launch
 //===----------------------------------------------------------------------===//
 
@@ -330,6 +359,8 @@ struct ConvertHLATileToLinalg
     ConversionTarget target(getContext());
     target.addIllegalDialect<HLATileDialect>();
     target.addIllegalOp<tensor::SplatOp>();
+    target.addDynamicallyLegalOp<arith::TruncFOp>(
+        [](arith::TruncFOp op) { return !isF64ToBF16(op); });
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     RewritePatternSet patterns(&getContext());
     populateHLATileToLinalgPatterns(patterns);
@@ -344,6 +375,6 @@ struct ConvertHLATileToLinalg
 void hla::populateHLATileToLinalgPatterns(RewritePatternSet &patterns) {
   populateColumnPatterns(patterns);
   patterns
-      .add<LoadPattern, StorePattern, DotPattern, SplatPattern, LaunchPattern>(
-          patterns.getContext());
+      .add<LoadPattern, StorePattern, DotPattern, SplatPattern, LaunchPattern,
+           TruncPattern>(patterns.getContext());
 }
