@@ -180,12 +180,14 @@ func.func @mask(%n: index, %x: tensor<16x32xbf16>) -> tensor<16x32xbf16> {
 
 // -----
 
-// A sum is a product with ones.
+// A sum is a product with ones, added to a constant zero: one that an operation had
+// written could be moved out of the loop over heads.
 // CHECK-LABEL: func @sum_rows
 // CHECK-SAME:    %[[X:.*]]: tensor<16x32xbf16>
 // CHECK-DAG:     %[[ONES:.*]] = arith.constant dense<1.000000e+00> : tensor<32x1xf32>
+// CHECK-DAG:     %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : tensor<16x1xf32>
 // CHECK-DAG:     %[[WIDE:.*]] = arith.extf %[[X]]
-// CHECK:         linalg.matmul ins(%[[WIDE]], %[[ONES]] : {{.*}}) outs(%{{.*}} : tensor<16x1xf32>)
+// CHECK:         linalg.matmul ins(%[[WIDE]], %[[ONES]] : {{.*}}) outs(%[[ZEROS]] : tensor<16x1xf32>)
 func.func @sum_rows(%x: tensor<16x32xbf16>) -> tensor<16x1xf32> {
   %y = hla_tile.sum_rows %x : tensor<16x32xbf16> -> tensor<16x1xf32>
   return %y : tensor<16x1xf32>
