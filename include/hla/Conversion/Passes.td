@@ -16,20 +16,32 @@ def ConvertHLAToTile : Pass<"convert-hla-to-tile"> {
   let description = [{
     Every `hla.fused_scan` on memrefs becomes an `hla_tile.launch`: a loop over
     chunks of `C` tokens, which the schedule says, with the states carried as
-    tiles. A step of rows `q, k, v` and state `S` becomes, for a chunk of `n ≤ C`
-    tokens,
+    tiles. With `G_i = Σ_{l≤i} log γ_l` the sums of the chunk's log-decays, a step of
+    rows `q, k, v` and state `S` becomes, for a chunk of `n ≤ C` tokens,
 
     ```
-    A  = causal(q kᵀ)          A_ij = γ^{i-j} q_i·k_j for j ≤ i, else 0
-    y  = A v + D q S           D_i = γ^{i+1}
-    S' = γⁿ S + kᵀ W v         W_j = γ^{n-1-j}
+    A  = causal(q kᵀ)          A_ij = exp(G_i - G_j) q_i·k_j for j ≤ i, else 0
+    y  = A v + D q S           D_i = exp(G_i)
+    S' = exp(G_{n-1}) S + kᵀ W v       W_j = exp(G_{n-1} - G_j)
     ```
 
-    and an exclusive one is strict, with powers of γ less by one in `A` and `D`;
-    a reverse one is its mirror image. Powers are relative to a chunk's ends, so
-    none exceeds 1. Rows beyond the last token are zero and add nothing.
+    An exclusive one is strict, with `G_{i-1}` for `G_i` in `A` and `D`; a reverse one
+    is its mirror image. Exponents are relative to a chunk's ends, so none is
+    positive. The sums of a log-decay a token are an `hla_tile.prefix_sum`, those
+    of a constant decay, or one a head, an `hla_tile.ramp`.
 
-    Operands of products are rounded to the schedule's precision.
+    Rows become tiles, one number a token a column, what is the same for all
+    tokens a scalar. Rows after the last token are zero and add nothing; computed
+    ones that need not be zero are masked where they are keys, values or
+    log-decays. Of steps that read one state, only the one that makes the next
+    state has an update.
+
+    A head reads those heads that its group says. With lengths there is a run a
+    sequence, whose views begin at its first token; lengths are clamped, so that
+    wrong ones lead nowhere else.
+
+    Operands of products are rounded to the schedule's precision; numbers of 16
+    bits are computed with in `f32`.
 
     Example: `hla-opt --hla-fuse-scans --hla-assign-schedule --hla-bufferize --convert-hla-to-tile`
   }];
@@ -50,8 +62,8 @@ def ConvertHLATileToLinalg : Pass<"convert-hla-tile-to-linalg"> {
     A launch becomes an `scf.parallel` over batches and heads. Tiles stay values
     of their tensor types: loads are copies into a buffer, zero outside of the
     view; dots are `linalg.matmul` on operands extended to the accumulator's
-    type; `causal` and `decay` are `linalg.generic`, with powers computed in
-    `f64`. A program is executed with the roundings that it says, so that what a
+    type; `causal` and `decay` are `linalg.generic`, with exponents computed in
+    `f64`. Columns are filled number by number. A program is executed with the roundings that it says, so that what a
     GPU's program computes can be checked on a CPU.
 
     Programs with layouts or scheduled operations are refused.

@@ -349,10 +349,7 @@ struct SumRowsPattern : OpConversionPattern<SumRowsOp> {
         b, loc,
         DenseElementsAttr::get(onesType,
                                Attribute(b.getFloatAttr(elementType, 1.0))));
-    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(elementType));
-    Value zeros =
-        linalg::FillOp::create(b, loc, zero, createEmpty(b, loc, type))
-            .getResult(0);
+    Value zeros = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
     b.replaceOpWithNewOp<linalg::MatmulOp>(op, TypeRange(type),
                                            ValueRange{source, ones}, zeros);
     return success();

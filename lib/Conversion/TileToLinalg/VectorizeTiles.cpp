@@ -229,6 +229,11 @@ LogicalResult LoopEmitter::emitElementwise(linalg::LinalgOp op) {
   LogicalResult result = success();
   Value target = op.getDpsInits()[0];
   int64_t lanes = std::max<int64_t>(1, vectorBits / getElementBits(op));
+  // In memory a truth value has a byte of its own, in a vector a bit.
+  if (llvm::any_of(op->getOperandTypes(), [](Type type) {
+        return getElementTypeOrSelf(type).isInteger(1);
+      }))
+    lanes = 1;
   auto emitRow = [&](ValueRange outer) {
     forEachPiece(memref::getMixedSize(b, loc, target, rank - 1), lanes,
                  [&](Value col, int64_t width) {

@@ -151,3 +151,80 @@ func.func @no_tokens(%Q: memref<2x0x3x8xf32>, %C: memref<2x3x8x8xf32>, %F: memre
   }
   return
 }
+
+// One number a token is a column, as far apart as tokens are.
+// CHECK-LABEL: func @numbers
+// CHECK-SAME:    %[[N:[^ ]*]]: memref<?x?x?xf32, strided<[?, ?, 1]>>
+// CHECK:           memref.subview %[[N]][%{{.*}}, 0, %{{.*}}] [1, %{{.*}}, 1] [1, 1, 1] : {{.*}} to memref<?xf32, strided<[?], offset: ?>>
+// CHECK-LABEL: func @numbers_bhtd
+// CHECK-SAME:    %[[N:[^ ]*]]: memref<?x?x?xf32, strided<[?, ?, 1]>>
+// CHECK:           memref.subview %[[N]][%{{.*}}, %{{.*}}, 0] [1, 1, %{{.*}}] [1, 1, 1] : {{.*}} to memref<?xf32, strided<[1], offset: ?>>
+func.func @numbers(%N: memref<?x?x?xf32, strided<[?, ?, 1]>>, %P: memref<?x?x?xf32, strided<[?, ?, 1]>>) {
+  hla.fused_scan schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
+      ins(%N : memref<?x?x?xf32, strided<[?, ?, 1]>>) outs(%P : memref<?x?x?xf32, strided<[?, ?, 1]>>) carry_in [] carry_out [] {
+  ^bb0(%n: vector<1xf32>):
+    hla.yield %n : vector<1xf32>
+  }
+  return
+}
+func.func @numbers_bhtd(%N: memref<?x?x?xf32, strided<[?, ?, 1]>>, %P: memref<?x?x?xf32, strided<[?, ?, 1]>>) {
+  hla.fused_scan layout(bhtd) schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
+      ins(%N : memref<?x?x?xf32, strided<[?, ?, 1]>>) outs(%P : memref<?x?x?xf32, strided<[?, ?, 1]>>) carry_in [] carry_out [] {
+  ^bb0(%n: vector<1xf32>):
+    hla.yield %n : vector<1xf32>
+  }
+  return
+}
+
+// Heads of a group read one head; there are as many as the first input has, times
+// its group.
+// CHECK-LABEL: func @groups
+// CHECK-SAME:    %[[Q:[^ ]*]]: memref<{{[^ ]*}}, strided<[?, ?, ?, 1]>>, %[[K:[^ ]*]]: memref
+// CHECK-DAG:     %[[HQ:.*]] = memref.dim %[[Q]], %c2
+// CHECK-DAG:     %[[H:.*]] = arith.muli %[[HQ]], %c2
+// CHECK:         hla_tile.launch (%{{.*}}, %[[h:.*]]) in (%{{.*}}, %[[H]])
+// CHECK-DAG:       %[[h2:.*]] = arith.divui %[[h]], %c2
+// CHECK-DAG:       %[[h4:.*]] = arith.divui %[[h]], %c4
+// CHECK-DAG:       memref.subview %[[Q]][%{{.*}}, 0, %[[h2]], 0]
+// CHECK-DAG:       memref.subview %[[K]][%{{.*}}, 0, %[[h4]], 0]
+// CHECK-DAG:       memref.subview %{{.*}}[%{{.*}}, 0, %[[h]], 0]
+func.func @groups(%Q: memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>, %K: memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>, %O: memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>) {
+  hla.fused_scan groups([2, 4]) schedule(<chunk = 32, warps = 1, stages = 1, precision = f32>)
+      ins(%Q, %K : memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>, memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>) outs(%O : memref<?x?x?x8xf32, strided<[?, ?, ?, 1]>>) carry_in [false] carry_out [false] {
+  ^bb0(%q: vector<8xf32>, %k: vector<8xf32>, %S: vector<8x8xf32>):
+    %S1, %y = hla.step ins(%q, %k, %k : vector<8xf32>, vector<8xf32>, vector<8xf32>) state(%S : vector<8x8xf32>) -> vector<8xf32>
+    hla.yield %y, %S1 : vector<8xf32>, vector<8x8xf32>
+  }
+  return
+}
+
+// A run a sequence: the tokens between two lengths, none of which leads outside.
+// CHECK-LABEL: func @lengths
+// CHECK-SAME:    %[[Q:[^ ]*]]: memref<1x?x?x8xf32, strided<[?, ?, ?, 1]>>, %[[C:[^ ]*]]: memref<?xi32, strided<[1]>>, %[[F:[^ ]*]]: memref
+// CHECK-DAG:     %[[T:.*]] = memref.dim %[[Q]], %c1
+// CHECK-DAG:     %[[COUNT:.*]] = memref.dim %[[C]], %c0
+// CHECK-DAG:     %[[N:.*]] = arith.subi %[[COUNT]], %c1
+// CHECK:         hla_tile.launch (%[[n:.*]], %[[h:.*]]) in (%[[N]], %{{.*}})
+// CHECK:           %[[C0:.*]] = memref.load %[[C]][%[[n]]]
+// CHECK:           %[[I0:.*]] = arith.index_cast %[[C0]] : i32 to index
+// CHECK:           %[[LOW:.*]] = arith.maxsi %[[I0]], %c0
+// CHECK:           %[[BEGIN:.*]] = arith.minsi %[[LOW]], %[[T]]
+// CHECK:           %[[n1:.*]] = arith.addi %[[n]], %c1
+// CHECK:           %[[C1:.*]] = memref.load %[[C]][%[[n1]]]
+// CHECK:           %[[I1:.*]] = arith.index_cast %[[C1]] : i32 to index
+// CHECK:           %[[HIGH:.*]] = arith.maxsi %[[I1]], %[[BEGIN]]
+// CHECK:           %[[END:.*]] = arith.minsi %[[HIGH]], %[[T]]
+// CHECK:           %[[SIZE:.*]] = arith.subi %[[END]], %[[BEGIN]]
+// CHECK:           memref.subview %[[Q]][0, %[[BEGIN]], %[[h]], 0] [1, %[[SIZE]], 1, 8]
+// CHECK:           scf.for %{{.*}} = %c0 to %[[SIZE]]
+// CHECK:           memref.subview %[[F]][%[[n]], %[[h]], 0, 0]
+func.func @lengths(%Q: memref<1x?x?x8xf32, strided<[?, ?, ?, 1]>>, %C: memref<?xi32, strided<[1]>>, %F: memref<?x?x8x8xf32>) {
+  hla.fused_scan schedule(<chunk = 32, warps = 1, stages = 1, precision = f32>)
+      ins(%Q : memref<1x?x?x8xf32, strided<[?, ?, ?, 1]>>) lengths(%C : memref<?xi32, strided<[1]>>)
+      outs(%Q, %F : memref<1x?x?x8xf32, strided<[?, ?, ?, 1]>>, memref<?x?x8x8xf32>) carry_in [false] carry_out [true] {
+  ^bb0(%q: vector<8xf32>, %S: vector<8x8xf32>):
+    %S1, %y = hla.step ins(%q, %q, %q : vector<8xf32>, vector<8xf32>, vector<8xf32>) state(%S : vector<8x8xf32>) -> vector<8xf32>
+    hla.yield %y, %S1 : vector<8xf32>, vector<8x8xf32>
+  }
+  return
+}

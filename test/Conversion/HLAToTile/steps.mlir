@@ -49,22 +49,23 @@ func.func @forward_exclusive(%Q: !Q, %V: !V, %O: !V) {
   return
 }
 
-// γ^{i+1} on rows of q S; γⁿ on the state and γ^{n-1-j} on rows of k, for the n
-// tokens that the chunk has.
+// With G the sums of log-decays over the n tokens that the chunk has: exp(G_i) on
+// rows of q S; exp(G_{n-1}) on the state and exp(G_{n-1} - G_j) on rows of k.
 // CHECK-LABEL: func @forward_decay
+// CHECK-DAG:     %[[LOG:.*]] = arith.constant -0.693147{{.*}} : f64
 // CHECK:         %[[T:.*]] = memref.dim %{{.*}}, %c1
 // CHECK:         scf.for %[[ROW:[^ ]*]] = %c0 to %[[T]] step %c16 iter_args(%[[S:[^ ]*]] =
 // CHECK-DAG:       %[[LEFT:.*]] = arith.subi %[[T]], %[[ROW]]
 // CHECK-DAG:       %[[N:.*]] = arith.minsi %[[LEFT]], %c16
-// CHECK-DAG:       %[[LAST:.*]] = arith.subi %[[N]], %c1
+// CHECK-DAG:       %[[G:.*]] = hla_tile.ramp %[[LOG]][%[[N]]] : tensor<16x1xf64>
 // CHECK-DAG:       %[[Q:.*]] = hla_tile.load {{.*}} -> tensor<16x8xf32>
 // CHECK-DAG:       %[[V:.*]] = hla_tile.load {{.*}} -> tensor<16x4xf32>
-// CHECK-DAG:       %[[A:.*]] = hla_tile.causal lower decay(5.000000e-01) %
+// CHECK-DAG:       %[[A:.*]] = hla_tile.causal lower %{{.*}} by %[[G]]
 // CHECK-DAG:       %[[QS:.*]] = hla_tile.dot %[[Q]], %[[S]],
-// CHECK-DAG:       %[[DQS:.*]] = hla_tile.decay 5.000000e-01 %[[QS]][%c1] step 1
+// CHECK-DAG:       %[[DQS:.*]] = hla_tile.decay through %[[QS]] by %[[G]]
 // CHECK-DAG:       hla_tile.dot %[[A]], %[[V]], %[[DQS]] :
-// CHECK-DAG:       %[[DS:.*]] = hla_tile.decay 5.000000e-01 %[[S]][%[[N]]] step 0
-// CHECK-DAG:       %[[DK:.*]] = hla_tile.decay 5.000000e-01 %[[Q]][%[[LAST]]] step -1
+// CHECK-DAG:       %[[DS:.*]] = hla_tile.decay all %[[S]] by %[[G]]
+// CHECK-DAG:       %[[DK:.*]] = hla_tile.decay after %[[Q]] by %[[G]]
 // CHECK-DAG:       %[[S1:.*]] = hla_tile.dot %[[DK]], %[[V]], %[[DS]] transpose_lhs
 // CHECK:           scf.yield %[[S1]]
 func.func @forward_decay(%Q: !Q, %V: !V, %O: !V) {
@@ -77,12 +78,15 @@ func.func @forward_decay(%Q: !Q, %V: !V, %O: !V) {
   return
 }
 
-// γ^i: the state of before the token.
+// The state of before the token.
 // CHECK-LABEL: func @forward_exclusive_decay
 // CHECK:         scf.for {{.*}} iter_args(%[[S:[^ ]*]] =
-// CHECK-DAG:       hla_tile.causal lower strict decay(5.000000e-01) %
+// CHECK-DAG:       %[[G:.*]] = hla_tile.ramp
+// CHECK-DAG:       hla_tile.causal lower strict %{{.*}} by %[[G]]
 // CHECK-DAG:       %[[QS:.*]] = hla_tile.dot %{{.*}}, %[[S]],
-// CHECK-DAG:       hla_tile.decay 5.000000e-01 %[[QS]][%c0] step 1
+// CHECK-DAG:       hla_tile.decay before %[[QS]] by %[[G]]
+// CHECK-DAG:       hla_tile.decay all %[[S]] by %[[G]]
+// CHECK-DAG:       hla_tile.decay after %{{.*}} by %[[G]]
 func.func @forward_exclusive_decay(%Q: !Q, %V: !V, %O: !V) {
   hla.fused_scan schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
       ins(%Q, %V : !Q, !V) outs(%O : !V) carry_in [false] carry_out [false] {
@@ -93,7 +97,7 @@ func.func @forward_exclusive_decay(%Q: !Q, %V: !V, %O: !V) {
   return
 }
 
-// The last chunk first, and i becomes n-1-i: γ^{n-i}, γⁿ and γ^j.
+// The last chunk first; what decays a row is on its other side.
 // CHECK-LABEL: func @reverse_decay
 // CHECK-DAG:     %[[CHUNKS:.*]] = arith.ceildivsi %[[T:.*]], %c16
 // CHECK-DAG:     %[[LASTCHUNK:.*]] = arith.subi %[[CHUNKS]], %c1
@@ -102,12 +106,13 @@ func.func @forward_exclusive_decay(%Q: !Q, %V: !V, %O: !V) {
 // CHECK-DAG:       %[[ROW:.*]] = arith.subi %[[LASTROW]], %[[I]]
 // CHECK-DAG:       %[[LEFT:.*]] = arith.subi %[[T]], %[[ROW]]
 // CHECK-DAG:       %[[N:.*]] = arith.minsi %[[LEFT]], %c16
+// CHECK-DAG:       %[[G:.*]] = hla_tile.ramp %{{.*}}[%[[N]]]
 // CHECK-DAG:       %[[Q:.*]] = hla_tile.load %{{.*}}[%[[ROW]]] : {{.*}} -> tensor<16x8xf32>
-// CHECK-DAG:       hla_tile.causal upper decay(5.000000e-01) %
+// CHECK-DAG:       hla_tile.causal upper %{{.*}} by %[[G]]
 // CHECK-DAG:       %[[QS:.*]] = hla_tile.dot %[[Q]], %[[S]],
-// CHECK-DAG:       hla_tile.decay 5.000000e-01 %[[QS]][%[[N]]] step -1
-// CHECK-DAG:       hla_tile.decay 5.000000e-01 %[[S]][%[[N]]] step 0
-// CHECK-DAG:       hla_tile.decay 5.000000e-01 %[[Q]][%c0] step 1
+// CHECK-DAG:       hla_tile.decay from %[[QS]] by %[[G]]
+// CHECK-DAG:       hla_tile.decay all %[[S]] by %[[G]]
+// CHECK-DAG:       hla_tile.decay before %[[Q]] by %[[G]]
 func.func @reverse_decay(%Q: !Q, %V: !V, %O: !V) {
   hla.fused_scan reverse schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
       ins(%Q, %V : !Q, !V) outs(%O : !V) carry_in [false] carry_out [false] {
@@ -120,11 +125,11 @@ func.func @reverse_decay(%Q: !Q, %V: !V, %O: !V) {
 
 // CHECK-LABEL: func @reverse_exclusive_decay
 // CHECK:         scf.for {{.*}} iter_args(%[[S:[^ ]*]] =
-// CHECK-DAG:       %[[N:.*]] = arith.minsi %{{.*}}, %c16
-// CHECK-DAG:       %[[LAST:.*]] = arith.subi %[[N]], %c1
-// CHECK-DAG:       hla_tile.causal upper strict decay(5.000000e-01) %
+// CHECK-DAG:       hla_tile.causal upper strict %{{.*}} by %[[G:.*]] :
 // CHECK-DAG:       %[[QS:.*]] = hla_tile.dot %{{.*}}, %[[S]],
-// CHECK-DAG:       hla_tile.decay 5.000000e-01 %[[QS]][%[[LAST]]] step -1
+// CHECK-DAG:       hla_tile.decay after %[[QS]] by %[[G]]
+// CHECK-DAG:       hla_tile.decay all %[[S]] by %[[G]]
+// CHECK-DAG:       hla_tile.decay before %{{.*}} by %[[G]]
 func.func @reverse_exclusive_decay(%Q: !Q, %V: !V, %O: !V) {
   hla.fused_scan reverse schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
       ins(%Q, %V : !Q, !V) outs(%O : !V) carry_in [false] carry_out [false] {
@@ -144,8 +149,8 @@ func.func @reverse_exclusive_decay(%Q: !Q, %V: !V, %O: !V) {
 // CHECK-DAG:       %[[QK:.*]] = hla_tile.dot %[[Q]], %[[Q]], {{.*}} transpose_rhs
 // CHECK-DAG:       %[[A:.*]] = hla_tile.causal lower %[[QK]]
 // CHECK-DAG:       %[[U:.*]] = hla_tile.dot %[[A]], %[[V]],
-// CHECK-DAG:       %[[DU:.*]] = hla_tile.decay 5.000000e-01 %[[U]][%{{.*}}] step -1
-// CHECK-DAG:       %[[DF:.*]] = hla_tile.decay 5.000000e-01 %[[F]][%{{.*}}] step 0
+// CHECK-DAG:       %[[DU:.*]] = hla_tile.decay after %[[U]] by
+// CHECK-DAG:       %[[DF:.*]] = hla_tile.decay all %[[F]] by
 // CHECK-DAG:       %[[S1:.*]] = hla_tile.dot %[[Q]], %[[V]], %[[S]] transpose_lhs
 // CHECK-DAG:       %[[F1:.*]] = hla_tile.dot %[[Q]], %[[DU]], %[[DF]] transpose_lhs
 // CHECK:           scf.yield %[[S1]], %[[F1]]

@@ -113,36 +113,3 @@ func.func @causal(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %y = hla_tile.causal lower %x : tensor<4x4xf32>
   return %y : tensor<4x4xf32>
 }
-
-// -----
-
-// The powers are constants: 0.5^{j-i-1} above the diagonal.
-// CHECK-LABEL: func @causal_decayed
-// CHECK:         arith.constant dense<
-// CHECK-SAME:      [1.000000e+00, 1.000000e+00, 5.000000e-01, 2.500000e-01]
-// CHECK-SAME:      [1.000000e+00, 1.000000e+00, 1.000000e+00, 5.000000e-01]
-// CHECK:         %[[ROW:.*]] = linalg.index 0
-// CHECK:         %[[COL:.*]] = linalg.index 1
-// CHECK:         arith.cmpi slt, %[[ROW]], %[[COL]]
-// CHECK:         arith.mulf
-func.func @causal_decayed(%x: tensor<4x4xf64>) -> tensor<4x4xf64> {
-  %y = hla_tile.causal upper strict decay(0.5) %x : tensor<4x4xf64>
-  return %y : tensor<4x4xf64>
-}
-
-// -----
-
-// One power a row, in f64.
-// CHECK-LABEL: func @decay
-// CHECK-SAME:    %[[X:.*]]: tensor<16x32xf32>, %[[FIRST:.*]]: index
-// CHECK:         %[[POWERS:.*]] = tensor.generate
-// CHECK:           %[[SUM:.*]] = arith.addi %[[FIRST]]
-// CHECK:           %[[E:.*]] = arith.maxsi %[[SUM]]
-// CHECK:           %[[P:.*]] = math.powf %{{.*}} : f64
-// CHECK:           arith.truncf %[[P]] : f64 to f32
-// CHECK:         linalg.generic {{.*}} ins(%[[POWERS]], %[[X]] : tensor<16xf32>, tensor<16x32xf32>)
-// CHECK:           arith.mulf
-func.func @decay(%x: tensor<16x32xf32>, %first: index) -> tensor<16x32xf32> {
-  %y = hla_tile.decay 0.9 %x[%first] step -1 : tensor<16x32xf32>
-  return %y : tensor<16x32xf32>
-}

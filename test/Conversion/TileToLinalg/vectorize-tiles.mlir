@@ -108,3 +108,21 @@ func.func @copy(%x: memref<?x32xbf16, strided<[?, 1], offset: ?>>, %y: memref<?x
   memref.copy %x, %y : memref<?x32xbf16, strided<[?, 1], offset: ?>> to memref<?x32xbf16>
   return
 }
+
+// -----
+
+// Truth values lie in bytes, one by one.
+// CHECK-LABEL: func @truth
+// CHECK:         scf.for %[[J:.*]] = %c0 to %c32 step %c1
+// CHECK:           vector.load %{{.*}} : memref<2x32xf32>, vector<1xf32>
+// CHECK:           arith.cmpf olt, %{{.*}} : vector<1xf32>
+// CHECK:           vector.store %{{.*}} : memref<2x32xi1>, vector<1xi1>
+func.func @truth(%x: memref<2x32xf32>, %y: memref<2x32xi1>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<2x32xf32>) outs(%y : memref<2x32xi1>) {
+  ^bb0(%a: f32, %b: i1):
+    %less = arith.cmpf olt, %a, %a : f32
+    linalg.yield %less : i1
+  }
+  return
+}

@@ -5,6 +5,7 @@
 !Acc = tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
 !AccT = tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1, transposed = true>>
 !Frag = tensor<64x64xbf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
+!Sums = tensor<64x1xf64, #hla_tile.lane>
 !Half = tensor<64x64xf16, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
 
 module attributes {hla.target = #hla.target<"sm_90a">} {
@@ -59,7 +60,10 @@ gpu.func @causal() kernel attributes {known_block_size = array<i32: 128, 1, 1>} 
 // CHECK-NOT:     llvm.call_intrinsic
 gpu.func @causal_decay() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = arith.constant dense<1.0> : !Acc
-  %0 = hla_tile.causal upper decay(0.5) %t : !Acc
+  %g = arith.constant -0.5 : f64
+  %n = arith.constant 40 : index
+  %G = hla_tile.ramp %g[%n] : !Sums
+  %0 = hla_tile.causal upper %t by %G : !Acc, !Sums
   gpu.return
 }
 
@@ -77,17 +81,23 @@ gpu.func @causal_decay() kernel attributes {known_block_size = array<i32: 128, 1
 // CHECK:         llvm.return
 gpu.func @decay(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = arith.constant dense<1.0> : !Acc
-  %0 = hla_tile.decay 0.5 %t[%i] step 1 : !Acc
+  %g = arith.constant -0.5 : f64
+  %G = hla_tile.ramp %g[%i] : !Sums
+  %0 = hla_tile.decay through %t by %G : !Acc, !Sums
   gpu.return
 }
 gpu.func @decay_transposed(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = arith.constant dense<1.0> : !AccT
-  %0 = hla_tile.decay 0.5 %t[%i] step -1 : !AccT
+  %g = arith.constant -0.5 : f64
+  %G = hla_tile.ramp %g[%i] : !Sums
+  %0 = hla_tile.decay after %t by %G : !AccT, !Sums
   gpu.return
 }
 gpu.func @decay_constant(%i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
   %t = arith.constant dense<1.0> : !AccT
-  %0 = hla_tile.decay 0.5 %t[%i] step 0 : !AccT
+  %g = arith.constant -0.5 : f64
+  %G = hla_tile.ramp %g[%i] : !Sums
+  %0 = hla_tile.decay all %t by %G : !AccT, !Sums
   gpu.return
 }
 }

@@ -81,6 +81,19 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
       return op.emitOpError() << "expected states of f32 on " << target.arch
                               << " (its tensor cores add up in f32), but got "
                               << state.getType();
+  if (op.getLengths())
+    return op.emitOpError() << "expected no lengths on " << target.arch
+                            << " (a kernel's sequences have one length), but "
+                               "got "
+                            << op.getLengths().getType();
+  for (Value sequence :
+       llvm::concat<Value>(SmallVector<Value>(op.getInputs()),
+                           SmallVector<Value>(op.getSequenceOutputs())))
+    if (cast<ShapedType>(sequence.getType()).getRank() != 4)
+      return op.emitOpError()
+             << "expected sequences of rank 4 on " << target.arch
+             << " (kernels have no numbers of tokens or heads), but got "
+             << sequence.getType();
   Type expected = getElementTypeOrSelf(op.getInputs().front());
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     Type type = getElementTypeOrSelf(input);

@@ -46,13 +46,27 @@ func.func @nonzero_operand(%q: tensor<64x32xbf16>, %c: tensor<64x16xf32>) -> ten
   return %0 : tensor<64x16xf32>
 }
 
+// All rows of a full chunk are those of tokens.
+// CHECK-LABEL: func @mask
+// CHECK-SAME:    %[[X:.*]]: tensor<16x4xf32>
+// CHECK:         %[[Y:.*]] = hla_tile.mask %[[X]][%c15]
+// CHECK:         return %[[X]], %[[Y]]
+func.func @mask(%x: tensor<16x4xf32>) -> (tensor<16x4xf32>, tensor<16x4xf32>) {
+  %c15 = arith.constant 15 : index
+  %c16 = arith.constant 16 : index
+  %0 = hla_tile.mask %x[%c16] : tensor<16x4xf32>
+  %1 = hla_tile.mask %x[%c15] : tensor<16x4xf32>
+  return %0, %1 : tensor<16x4xf32>, tensor<16x4xf32>
+}
+
 // Pure operations on tiles are merged, unused ones go: also a load, which has no
 // other effect than to read.
 // CHECK-LABEL: func @unused
 // CHECK-NEXT:    return
-func.func @unused(%x: tensor<64x64xf32>, %a: tensor<64x64xbf16>, %v: !View, %b: !Buffer, %i: index) {
+func.func @unused(%x: tensor<64x64xf32>, %a: tensor<64x64xbf16>, %v: !View, %b: !Buffer, %i: index, %g: f64) {
   %0 = hla_tile.causal lower %x : tensor<64x64xf32>
-  %1 = hla_tile.decay 0.5 %x[%i] step 1 : tensor<64x64xf32>
+  %G = hla_tile.ramp %g[%i] : tensor<64x1xf64>
+  %1 = hla_tile.decay through %x by %G : tensor<64x64xf32>, tensor<64x1xf64>
   %2 = hla_tile.dot %a, %a, %x : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
   %3 = hla_tile.load %v[%i] : !View -> tensor<64x64xbf16>
   %4 = hla_tile.read %b : !Buffer -> !Frag

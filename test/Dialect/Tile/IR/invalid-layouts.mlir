@@ -3,8 +3,13 @@
 // RUN: hla-opt %s --split-input-file --verify-diagnostics
 
 //===----------------------------------------------------------------------===//
-// frag and smem
+// frag, smem and lane
 //===----------------------------------------------------------------------===//
+
+// expected-error @+1 {{expected a tile in lanes to be a column, but got shape 64, 2}}
+func.func @lane(%x: tensor<64x2xf32, #hla_tile.lane>) { return }
+
+// -----
 
 // expected-error @+1 {{expected rowWarps and colWarps to be powers of two (they cut tiles into equal parts), but got 0 and 4}}
 func.func @warps(%x: tensor<64x64xf32, #hla_tile.frag<rowWarps = 0, colWarps = 4>>) { return }

@@ -76,7 +76,7 @@ func.func @load_dynamic(%v: memref<?x64xbf16, strided<[?, 1], offset: ?>>, %r: i
 // -----
 
 func.func @load_rank(%v: memref<?x?x64xbf16>, %r: index) {
-  // expected-error @+1 {{'hla_tile.load' op operand #0 must be 2D memref of bf16, f16, f32 or f64 with contiguous rows, but got 'memref<?x?x64xbf16>'}}
+  // expected-error @+1 {{'hla_tile.load' op operand #0 must be 2D memref of bf16, f16, f32 or f64 with contiguous rows, or a 1D one, but got 'memref<?x?x64xbf16>'}}
   %t = hla_tile.load %v[%r] : memref<?x?x64xbf16> -> tensor<64x64xbf16>
   return
 }
@@ -84,7 +84,7 @@ func.func @load_rank(%v: memref<?x?x64xbf16>, %r: index) {
 // -----
 
 func.func @load_strided(%v: memref<?x64xbf16, strided<[?, 2], offset: ?>>, %r: index) {
-  // expected-error @+1 {{'hla_tile.load' op operand #0 must be 2D memref of bf16, f16, f32 or f64 with contiguous rows, but got 'memref<?x64xbf16, strided<[?, 2], offset: ?>>'}}
+  // expected-error @+1 {{'hla_tile.load' op operand #0 must be 2D memref of bf16, f16, f32 or f64 with contiguous rows, or a 1D one, but got 'memref<?x64xbf16, strided<[?, 2], offset: ?>>'}}
   %t = hla_tile.load %v[%r] : memref<?x64xbf16, strided<[?, 2], offset: ?>> -> tensor<64x64xbf16>
   return
 }
@@ -155,9 +155,18 @@ func.func @causal_square(%x: tensor<64x32xf32>) {
 // -----
 
 // causal-C2
-func.func @causal_decay(%x: tensor<64x64xf32>) {
-  // expected-error @+1 {{'hla_tile.causal' op expected decay to be in (0, 1], but got 2.0}}
-  %y = hla_tile.causal lower decay(2.0) %x : tensor<64x64xf32>
+func.func @causal_rows(%x: tensor<64x64xf32>, %G: tensor<32x1xf64>) {
+  // expected-error @+1 {{'hla_tile.causal' op expected by to have 64 rows (one a token of the scores), but got 'tensor<32x1xf64>'}}
+  %y = hla_tile.causal lower %x by %G : tensor<64x64xf32>, tensor<32x1xf64>
+  return
+}
+
+// -----
+
+// Sums are f64.
+func.func @causal_sums(%x: tensor<64x64xf32>, %G: tensor<64x1xf32>) {
+  // expected-error @+1 {{'hla_tile.causal' op operand #1 must be static tensor of f64 with one column, but got 'tensor<64x1xf32>'}}
+  %y = hla_tile.causal lower %x by %G : tensor<64x64xf32>, tensor<64x1xf32>
   return
 }
 
@@ -172,17 +181,87 @@ func.func @causal_triangle(%x: tensor<64x64xf32>) {
 // -----
 
 // decay-C1
-func.func @decay(%x: tensor<64x64xf32>, %i: index) {
-  // expected-error @+1 {{'hla_tile.decay' op expected decay to be in (0, 1], but got 0.0}}
-  %y = hla_tile.decay 0.0 %x[%i] step 1 : tensor<64x64xf32>
+func.func @decay_rows(%x: tensor<32x64xf32>, %G: tensor<64x1xf64>) {
+  // expected-error @+1 {{'hla_tile.decay' op expected by to have 32 rows (one a row of the tile), but got 'tensor<64x1xf64>'}}
+  %y = hla_tile.decay after %x by %G : tensor<32x64xf32>, tensor<64x1xf64>
   return
 }
 
 // -----
 
-// decay-C2
-func.func @decay_step(%x: tensor<64x64xf32>, %i: index) {
-  // expected-error @+1 {{'hla_tile.decay' op expected step to be -1, 0 or 1, but got 2}}
-  %y = hla_tile.decay 0.5 %x[%i] step 2 : tensor<64x64xf32>
+func.func @decay_span(%x: tensor<64x64xf32>, %G: tensor<64x1xf64>) {
+  // expected-error @+1 {{expected one of [through, before, after, from, all] for the tokens of a chunk that decay a row, got: since}}
+  %y = hla_tile.decay since %x by %G : tensor<64x64xf32>, tensor<64x1xf64>
+  return
+}
+
+// -----
+
+// load-C2
+func.func @load_column(%v: memref<?xf32>, %r: index) {
+  // expected-error @+1 {{'hla_tile.load' op expected the tile to have one column (the view has one number a row), but got 'tensor<64x2xf32>'}}
+  %t = hla_tile.load %v[%r] : memref<?xf32> -> tensor<64x2xf32>
+  return
+}
+
+// -----
+
+// store-C2
+func.func @store_column(%v: memref<?xf32>, %r: index, %t: tensor<64x2xf32>) {
+  // expected-error @+1 {{'hla_tile.store' op expected the tile to have one column (the view has one number a row), but got 'tensor<64x2xf32>'}}
+  hla_tile.store %t, %v[%r] : tensor<64x2xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+// prefix_sum-C1
+func.func @prefix_sum_rows(%g: tensor<64x1xf32>) {
+  // expected-error @+1 {{'hla_tile.prefix_sum' op expected the result to have 64 rows (a sum for every log-decay), but got 'tensor<32x1xf64>'}}
+  %G = hla_tile.prefix_sum %g : tensor<64x1xf32> -> tensor<32x1xf64>
+  return
+}
+
+// -----
+
+func.func @prefix_sum_columns(%g: tensor<64x2xf32>) {
+  // expected-error @+1 {{'hla_tile.prefix_sum' op operand #0 must be static tensor of f32 or f64 with one column, but got 'tensor<64x2xf32>'}}
+  %G = hla_tile.prefix_sum %g : tensor<64x2xf32> -> tensor<64x1xf64>
+  return
+}
+
+// -----
+
+// sum_rows-C1
+func.func @sum_rows(%x: tensor<64x32xf32>) {
+  // expected-error @+1 {{'hla_tile.sum_rows' op expected the result to have 64 rows (a sum for every row), but got 'tensor<32x1xf32>'}}
+  %y = hla_tile.sum_rows %x : tensor<64x32xf32> -> tensor<32x1xf32>
+  return
+}
+
+// -----
+
+// sum_rows-C2
+func.func @sum_rows_type(%x: tensor<64x32xf32>) {
+  // expected-error @+1 {{'hla_tile.sum_rows' op expected sums that are not narrower than the tile's elements, 'tensor<64x32xf32>', but got 'tensor<64x1xbf16>'}}
+  %y = hla_tile.sum_rows %x : tensor<64x32xf32> -> tensor<64x1xbf16>
+  return
+}
+
+// -----
+
+// broadcast-C1
+func.func @broadcast(%x: tensor<64x1xf32>) {
+  // expected-error @+1 {{'hla_tile.broadcast' op expected the result to have 64 rows (those of the column), but got 'tensor<32x64xf32>'}}
+  %y = hla_tile.broadcast %x : tensor<64x1xf32> -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
+// broadcast-C1
+func.func @broadcast_type(%x: tensor<64x1xf32>) {
+  // expected-error @+1 {{'hla_tile.broadcast' op expected the result to have the element type of the column, 'f32', but got 'tensor<64x32xf64>'}}
+  %y = hla_tile.broadcast %x : tensor<64x1xf32> -> tensor<64x32xf64>
   return
 }

@@ -65,21 +65,63 @@ func.func @dot(%a: !Tile, %b: tensor<64x32xbf16>, %bt: tensor<32x64xbf16>, %m: !
   return
 }
 
+// A view of rank 1 is a column.
+// CHECK-LABEL: func @column
+// CHECK:         %[[T:.*]] = hla_tile.load %{{.*}}[%{{.*}}] : memref<?xf32, strided<[?], offset: ?>> -> tensor<64x1xf32>
+// CHECK:         hla_tile.store %[[T]], %{{.*}}[%{{.*}}] : tensor<64x1xf32>, memref<?xf32>
+func.func @column(%v: memref<?xf32, strided<[?], offset: ?>>, %w: memref<?xf32>, %r: index) {
+  %t = hla_tile.load %v[%r] : memref<?xf32, strided<[?], offset: ?>> -> tensor<64x1xf32>
+  hla_tile.store %t, %w[%r] : tensor<64x1xf32>, memref<?xf32>
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// Decays and rows
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func @sums
+// CHECK:         hla_tile.prefix_sum %{{.*}} {tag} : tensor<64x1xf32> -> tensor<64x1xf64>
+// CHECK:         hla_tile.prefix_sum %{{.*}} : tensor<8x1xf64> -> tensor<8x1xf64>
+// CHECK:         hla_tile.ramp %{{.*}}[%{{.*}}] {tag} : tensor<64x1xf64>
+func.func @sums(%g: tensor<64x1xf32>, %h: tensor<8x1xf64>, %x: f64, %n: index) {
+  %0 = hla_tile.prefix_sum %g {tag} : tensor<64x1xf32> -> tensor<64x1xf64>
+  %1 = hla_tile.prefix_sum %h : tensor<8x1xf64> -> tensor<8x1xf64>
+  %2 = hla_tile.ramp %x[%n] {tag} : tensor<64x1xf64>
+  return
+}
+
 // CHECK-LABEL: func @causal
-// CHECK:         hla_tile.causal lower %{{.*}} : tensor<64x64xf32>
-// CHECK:         hla_tile.causal upper strict decay(9.000000e-01) %{{.*}} {tag} : tensor<64x64xf32>
-func.func @causal(%x: tensor<64x64xf32>) {
+// CHECK:         hla_tile.causal lower %{{.*}} : tensor<64x64xf32>{{$}}
+// CHECK:         hla_tile.causal upper strict %{{.*}} by %{{.*}} {tag} : tensor<64x64xf32>, tensor<64x1xf64>
+func.func @causal(%x: tensor<64x64xf32>, %G: tensor<64x1xf64>) {
   %0 = hla_tile.causal lower %x : tensor<64x64xf32>
-  %1 = hla_tile.causal upper strict decay(0.9) %x {tag} : tensor<64x64xf32>
+  %1 = hla_tile.causal upper strict %x by %G {tag} : tensor<64x64xf32>, tensor<64x1xf64>
   return
 }
 
 // CHECK-LABEL: func @decay
-// CHECK:         hla_tile.decay 9.000000e-01 %{{.*}}[%{{.*}}] step -1 {tag} : tensor<64x128xf32>
-// CHECK:         hla_tile.decay 1.000000e+00 %{{.*}}[%{{.*}}] step 0 : tensor<64x128xf32>
-func.func @decay(%x: tensor<64x128xf32>, %i: index) {
-  %0 = hla_tile.decay 0.9 %x[%i] step -1 {tag} : tensor<64x128xf32>
-  %1 = hla_tile.decay 1.0 %x[%i] step 0 : tensor<64x128xf32>
+// CHECK:         hla_tile.decay through %{{.*}} by %{{.*}} {tag} : tensor<64x128xf32>, tensor<64x1xf64>
+// CHECK:         hla_tile.decay before
+// CHECK:         hla_tile.decay after
+// CHECK:         hla_tile.decay from
+// CHECK:         hla_tile.decay all %{{.*}} by %{{.*}} : tensor<32x8xf32>, tensor<64x1xf64>
+func.func @decay(%x: tensor<64x128xf32>, %s: tensor<32x8xf32>, %G: tensor<64x1xf64>) {
+  %0 = hla_tile.decay through %x by %G {tag} : tensor<64x128xf32>, tensor<64x1xf64>
+  %1 = hla_tile.decay before %x by %G : tensor<64x128xf32>, tensor<64x1xf64>
+  %2 = hla_tile.decay after %x by %G : tensor<64x128xf32>, tensor<64x1xf64>
+  %3 = hla_tile.decay from %x by %G : tensor<64x128xf32>, tensor<64x1xf64>
+  %4 = hla_tile.decay all %s by %G : tensor<32x8xf32>, tensor<64x1xf64>
+  return
+}
+
+// CHECK-LABEL: func @rows
+// CHECK:         hla_tile.mask %{{.*}}[%{{.*}}] {tag} : tensor<64x32xbf16>
+// CHECK:         hla_tile.sum_rows %{{.*}} {tag} : tensor<64x32xbf16> -> tensor<64x1xf32>
+// CHECK:         hla_tile.broadcast %{{.*}} {tag} : tensor<64x1xf32> -> tensor<64x32xf32>
+func.func @rows(%x: tensor<64x32xbf16>, %c: tensor<64x1xf32>, %n: index) {
+  %0 = hla_tile.mask %x[%n] {tag} : tensor<64x32xbf16>
+  %1 = hla_tile.sum_rows %x {tag} : tensor<64x32xbf16> -> tensor<64x1xf32>
+  %2 = hla_tile.broadcast %c {tag} : tensor<64x1xf32> -> tensor<64x32xf32>
   return
 }
 

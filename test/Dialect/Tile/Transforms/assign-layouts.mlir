@@ -121,19 +121,22 @@ gpu.func @in_registers(%x: memref<64x64xf32>, %o: !Out) kernel attributes {hla_t
 // Elementwise operations are done in registers: a loaded tile is read into them,
 // and written again where it is decayed rows of k.
 // CHECK-LABEL: gpu.func @decayed_load
+// CHECK:         %[[G:.*]] = hla_tile.ramp %{{.*}} : tensor<64x1xf64, #hla_tile.lane>
 // CHECK:         %[[K:.*]] = hla_tile.load {{.*}} -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
 // CHECK:         %[[KR:.*]] = hla_tile.convert_layout %[[K]] : {{.*}} -> tensor<64x64xbf16, [[FRAG:#hla_tile.frag<rowWarps = 4, colWarps = 1>]]>
 // CHECK:         %[[WIDE:.*]] = arith.extf %[[KR]] : tensor<64x64xbf16, [[FRAG]]> to tensor<64x64xf32, [[FRAG]]>
-// CHECK:         %[[D:.*]] = hla_tile.decay 5.000000e-01 %[[WIDE]][%{{.*}}] step -1 : tensor<64x64xf32, [[FRAG]]>
+// CHECK:         %[[D:.*]] = hla_tile.decay after %[[WIDE]] by %[[G]] : tensor<64x64xf32, [[FRAG]]>, tensor<64x1xf64, #hla_tile.lane>
 // CHECK:         %[[D16:.*]] = arith.truncf %[[D]]
 // CHECK:         %[[DS:.*]] = hla_tile.convert_layout %[[D16]] : tensor<64x64xbf16, [[FRAG]]> -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
 // CHECK:         hla_tile.dot %[[DS]], %[[K]], %{{.*}} transpose_lhs
 gpu.func @decayed_load(%k: !View, %x: memref<64x64xf32>, %i: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>} {
   %c0 = arith.constant 0 : index
+  %g = arith.constant -0.5 : f64
+  %G = hla_tile.ramp %g[%i] : tensor<64x1xf64>
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
   %K = hla_tile.load %k[%i] : !View -> tensor<64x64xbf16>
   %W = arith.extf %K : tensor<64x64xbf16> to tensor<64x64xf32>
-  %D = hla_tile.decay 0.5 %W[%i] step -1 : tensor<64x64xf32>
+  %D = hla_tile.decay after %W by %G : tensor<64x64xf32>, tensor<64x1xf64>
   %D16 = arith.truncf %D : tensor<64x64xf32> to tensor<64x64xbf16>
   %S = hla_tile.dot %D16, %K, %zero transpose_lhs : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
   hla_tile.store %S, %x[%c0] : tensor<64x64xf32>, memref<64x64xf32>
