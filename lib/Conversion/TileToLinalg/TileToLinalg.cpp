@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "hla/Conversion/TileToLinalg.h"
+#include "Rounding.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include <cmath>
 
@@ -102,7 +104,8 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
   LogicalResult matchAndRewrite(LoadOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
-    RankedTensorType type = op.getTile().getType();
+    auto type = getTypeConverter()->convertType<RankedTensorType>(
+        op.getTile().getType());
     auto buffer = memref::AllocOp::create(
         b, loc, MemRefType::get(type.getShape(), type.getElementType()),
         b.getI64IntegerAttr(kAlignment));
@@ -120,8 +123,11 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
       copy(createBlock(b, loc, buffer, window.tileRow, zero, window.rows,
                        window.cols));
     }
-    b.replaceOpWithNewOp<bufferization::ToTensorOp>(
-        op, type, buffer, /*restrict=*/true, /*writable=*/true);
+    Value tile = bufferization::ToTensorOp::create(
+        b, loc, type, buffer, /*restrict=*/true, /*writable=*/true);
+    if (type != op.getTile().getType())
+      tile = roundToTF32(b, loc, tile);
+    b.replaceOp(op, tile);
     return success();
   }
 
@@ -194,14 +200,6 @@ Value createEmpty(OpBuilder &b, Location loc, RankedTensorType type) {
                                  type.getElementType());
 }
 
-/// `tile` in the accumulator's element type. Exact: the accumulator is wider.
-Value extend(OpBuilder &b, Location loc, Value tile, Type elementType) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  if (type.getElementType() == elementType)
-    return tile;
-  return arith::ExtFOp::create(b, loc, type.clone(elementType), tile);
-}
-
 struct DotPattern : OpConversionPattern<DotOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -214,9 +212,29 @@ struct DotPattern : OpConversionPattern<DotOp> {
         !isa<RankedTensorType>(op.getRhs().getType()))
       return b.notifyMatchFailure(op, "an operand is in shared memory");
     Location loc = op.getLoc();
+    if (!op.getBf16x3()) {
+      Type wide = getElementTypeOrSelf(op);
+      b.replaceOp(op, multiply(b, op, extend(b, loc, adaptor.getLhs(), wide),
+                               extend(b, loc, adaptor.getRhs(), wide),
+                               adaptor.getAcc()));
+      return success();
+    }
+    auto [lhs, lhsRest] = splitBF16(b, loc, adaptor.getLhs());
+    auto [rhs, rhsRest] = splitBF16(b, loc, adaptor.getRhs());
+    Value sum = adaptor.getAcc();
+    if (lhsRest)
+      sum = multiply(b, op, lhsRest, rhs, sum);
+    if (rhsRest)
+      sum = multiply(b, op, lhs, rhsRest, sum);
+    b.replaceOp(op, multiply(b, op, lhs, rhs, sum));
+    return success();
+  }
+
+  /// `acc` and the product of `lhs` and `rhs`, transposed as `op` says.
+  static Value multiply(OpBuilder &b, DotOp op, Value lhs, Value rhs,
+                        Value acc) {
+    Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getType());
-    Value lhs = extend(b, loc, adaptor.getLhs(), type.getElementType());
-    Value rhs = extend(b, loc, adaptor.getRhs(), type.getElementType());
     if (op.getTransposeRhs()) {
       ArrayRef<int64_t> shape =
           cast<RankedTensorType>(rhs.getType()).getShape();
@@ -226,14 +244,44 @@ struct DotPattern : OpConversionPattern<DotOp> {
                                         ArrayRef<int64_t>{1, 0})
                 ->getResult(0);
     }
-    Operation *product;
     if (op.getTransposeLhs())
-      product = linalg::MatmulTransposeAOp::create(
-          b, loc, TypeRange(type), ValueRange{lhs, rhs}, adaptor.getAcc());
-    else
-      product = linalg::MatmulOp::create(
-          b, loc, TypeRange(type), ValueRange{lhs, rhs}, adaptor.getAcc());
-    b.replaceOp(op, product);
+      return linalg::MatmulTransposeAOp::create(b, loc, TypeRange(type),
+                                                ValueRange{lhs, rhs}, acc)
+          .getResult(0);
+    return linalg::MatmulOp::create(b, loc, TypeRange(type),
+                                    ValueRange{lhs, rhs}, acc)
+        .getResult(0);
+  }
+};
+
+/// Roundings to tf32; others are left to the passes for elementwise operations.
+struct TruncFPattern : OpConversionPattern<arith::TruncFOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    Value tile = adaptor.getIn();
+    if (!isTF32(op.getType()))
+      return b.notifyMatchFailure(op, "no rounding to tf32");
+    auto type = cast<RankedTensorType>(tile.getType());
+    if (type.getElementType().isF64())
+      tile = arith::TruncFOp::create(b, loc, type.clone(b.getF32Type()), tile);
+    b.replaceOp(op, roundToTF32(b, loc, tile));
+    return success();
+  }
+};
+
+/// What is extended from tf32 is an f32 already.
+struct ExtFPattern : OpConversionPattern<arith::ExtFOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (!isTF32(op.getIn().getType()))
+      return b.notifyMatchFailure(op, "no extension of tf32");
+    b.replaceOp(op, extend(b, op.getLoc(), adaptor.getIn(),
+                           getElementTypeOrSelf(op.getType())));
     return success();
   }
 };
@@ -375,9 +423,14 @@ struct ConvertHLATileToLinalg
   void runOnOperation() override {
     ConversionTarget target(getContext());
     target.addIllegalDialect<HLATileDialect>();
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.markUnknownOpDynamicallyLegal([](Operation *op) {
+      return llvm::none_of(op->getOperandTypes(), isTF32) &&
+             llvm::none_of(op->getResultTypes(), isTF32);
+    });
+    TypeConverter converter;
+    populateHLATileToLinalgConversions(converter);
     RewritePatternSet patterns(&getContext());
-    populateHLATileToLinalgPatterns(patterns);
+    populateHLATileToLinalgPatterns(converter, patterns);
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
       signalPassFailure();
@@ -386,7 +439,18 @@ struct ConvertHLATileToLinalg
 
 } // namespace
 
-void hla::populateHLATileToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<LoadPattern, StorePattern, DotPattern, CausalPattern,
-               DecayPattern, LaunchPattern>(patterns.getContext());
+void hla::populateHLATileToLinalgConversions(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  converter.addConversion([](RankedTensorType type) -> Type {
+    if (!isTF32(type))
+      return type;
+    return type.clone(Float32Type::get(type.getContext()));
+  });
+}
+
+void hla::populateHLATileToLinalgPatterns(const TypeConverter &converter,
+                                          RewritePatternSet &patterns) {
+  patterns.add<LoadPattern, StorePattern, DotPattern, TruncFPattern,
+               ExtFPattern, CausalPattern, DecayPattern, LaunchPattern>(
+      converter, patterns.getContext());
 }

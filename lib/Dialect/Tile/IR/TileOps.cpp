@@ -32,6 +32,15 @@ static LogicalResult verifySameElementType(Operation *op, StringRef name,
                            << ", but got " << type;
 }
 
+/// The same for a tile that copies of a view fill: it may be tf32 where the
+/// view is f32.
+static LogicalResult verifyLoadedElementType(Operation *op, StringRef name,
+                                             Type type, Type view) {
+  if (getElementTypeOrSelf(type).isTF32() && getElementTypeOrSelf(view).isF32())
+    return success();
+  return verifySameElementType(op, name, type, "the view", view);
+}
+
 static LogicalResult verifyDecay(Operation *op, double decay) {
   if (decay > 0.0 && decay <= 1.0)
     return success();
@@ -117,8 +126,8 @@ LogicalResult LaunchOp::verifyRegions() {
 
 // load-C1
 LogicalResult LoadOp::verify() {
-  return verifySameElementType(*this, "the tile", getTile().getType(),
-                               "the view", getView().getType());
+  return verifyLoadedElementType(*this, "the tile", getTile().getType(),
+                                 getView().getType());
 }
 
 // store-C1
@@ -145,17 +154,17 @@ LogicalResult DotOp::verify() {
                          << " (rows of lhs, columns of rhs), but got " << accM
                          << "x" << accN;
   // dot-C2
-  if (failed(verifySameElementType(*this, "rhs", getRhs().getType(), "lhs",
-                                   getLhs().getType())))
-    return failure();
-  // dot-C3
-  bool isF64 = getElementTypeOrSelf(getLhs()).isF64();
+  bool isF64 = getElementTypeOrSelf(getLhs()).isF64() ||
+               getElementTypeOrSelf(getRhs()).isF64();
   Type acc = getElementTypeOrSelf(getAcc());
-  if (isF64 ? !acc.isF64() : !acc.isF32())
+  if (!acc.isF64() && (isF64 || !acc.isF32()))
     return emitOpError() << "expected acc to have element type "
-                         << (isF64 ? "f64" : "f32")
-                         << " (f64 where the operands have it, else f32), but "
-                            "got "
+                         << (isF64 ? "f64" : "f32 or f64")
+                         << " (sums are as wide as operands), but got " << acc;
+  // dot-C3
+  if (getBf16x3() && !acc.isF32())
+    return emitOpError() << "expected acc to have element type f32 (operands "
+                            "are sums of two bf16), but got "
                          << acc;
   return success();
 }
@@ -223,7 +232,7 @@ void AllocOp::getEffects(
 int64_t AllocOp::getSlotBytes() {
   MemRefType type = getRing().getType();
   return type.getDimSize(1) * type.getDimSize(2) *
-         type.getElementTypeBitWidth() / 8;
+         getStorageBits(type.getElementType()) / 8;
 }
 
 LogicalResult AllocOp::verify() {
@@ -255,8 +264,8 @@ LogicalResult SlotOp::verify() {
 
 LogicalResult CopyAsyncOp::verify() {
   // copy_async-C1
-  if (failed(verifySameElementType(*this, "the buffer", getBuffer().getType(),
-                                   "the view", getView().getType())))
+  if (failed(verifyLoadedElementType(*this, "the buffer", getBuffer().getType(),
+                                     getView().getType())))
     return failure();
   // copy_async-C2
   auto smem =
@@ -275,6 +284,16 @@ LogicalResult CopyWaitOp::verify() {
     return emitOpError() << "expected pending not to be negative, but got "
                          << pending;
   return success();
+}
+
+// round-C1
+LogicalResult RoundOp::verify() {
+  auto buffer = cast<MemRefType>(getBuffer().getType());
+  if (buffer.getElementType().isTF32() &&
+      cast<SmemAttr>(buffer.getMemorySpace()).getOrder() == Order::Row)
+    return success();
+  return emitOpError() << "expected a buffer of tf32, stored by rows, but got "
+                       << buffer;
 }
 
 /// Verifies that a fragment and a buffer hold the same tile.
