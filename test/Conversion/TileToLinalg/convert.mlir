@@ -90,8 +90,8 @@ func.func @store(%view: !View, %row: index, %t: tensor<16x32xbf16>) {
 // CHECK: #[[KI:.*]] = affine_map<(d0, d1, d2) -> (d2, d0)>
 // CHECK-LABEL: func @dot
 // CHECK-SAME:    %[[X:.*]]: tensor<16x32xbf16>, %[[Y:.*]]: tensor<64x32xbf16>
-// CHECK:         %[[XF:.*]] = arith.extf %[[X]] : tensor<16x32xbf16> to tensor<16x32xf32>
-// CHECK:         %[[YF:.*]] = arith.extf %[[Y]] : tensor<64x32xbf16> to tensor<64x32xf32>
+// CHECK-DAG:     %[[XF:.*]] = arith.extf %[[X]] : tensor<16x32xbf16> to tensor<16x32xf32>
+// CHECK-DAG:     %[[YF:.*]] = arith.extf %[[Y]] : tensor<64x32xbf16> to tensor<64x32xf32>
 // CHECK:         %[[YT:.*]] = linalg.transpose ins(%[[YF]] : {{.*}}) outs(%{{.*}} : tensor<32x64xf32>) permutation = [1, 0]
 // CHECK:         %[[XY:.*]] = linalg.matmul ins(%[[XF]], %[[YT]] : {{.*}}) outs(%{{.*}} : tensor<16x64xf32>)
 // CHECK:         linalg.matmul indexing_maps = [#[[KI]], {{.*}}] ins(%[[XF2:.*]], %[[XY]] : {{.*}}) outs(%{{.*}} : tensor<32x64xf32>)
