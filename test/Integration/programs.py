@@ -7,7 +7,7 @@ file alone. ``describe`` and ``from_description`` carry a program through JSON t
 machine that has only the compiled kernel.
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -41,6 +41,8 @@ class _Program:
     dv: int
 
     kind: ClassVar[str]
+    # What the compiler's tools are told beside the program.
+    options: ClassVar[tuple] = ()
 
     @property
     def name(self):
@@ -153,6 +155,29 @@ class SecondOrder(_Program):
     def expected(self, q, k, v):
         form = reference.second_order_blockwise
         return [form(q, k, v, variant=self.variant, layout=self.layout)]
+
+
+@dataclass(frozen=True)
+class PreciseSecondOrder(SecondOrder):
+    """The same, with products of a precision that is not the type's own."""
+
+    precision: str = "tf32"
+
+    kind: ClassVar[str] = "precise_second_order"
+
+    @property
+    def options(self):
+        return (f"--precision={self.precision}",)
+
+    def outputs(self, batch, tokens, heads):
+        (output,) = super().outputs(batch, tokens, heads)
+        bound = {
+            # As f16 rounds; inputs are rounded too: eight roundings for four.
+            "tf32": reference.tolerance("f16", rows=tokens, scans=4),
+            # Four roundings to 2^-17, and four products less 2^-16 of theirs.
+            "bf16x3": 5e-5,
+        }.get(self.precision, output.tolerance)
+        return [replace(output, tolerance=max(bound, output.tolerance))]
 
 
 @dataclass(frozen=True)
@@ -282,6 +307,7 @@ def static_module(program, batch, tokens, heads):
 
 def from_description(description):
     """The inverse of ``describe``."""
-    kinds = {c.kind: c for c in (SecondOrder, Scan, DecayedSecondOrder)}
+    classes = (SecondOrder, PreciseSecondOrder, Scan, DecayedSecondOrder)
+    kinds = {c.kind: c for c in classes}
     arguments = dict(description)
     return kinds[arguments.pop("kind")](**arguments)

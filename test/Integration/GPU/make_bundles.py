@@ -22,7 +22,13 @@ from pathlib import Path
 _ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(_ROOT / "python"), str(_ROOT / "test" / "Integration")]
 
-from programs import DecayedSecondOrder, Scan, SecondOrder, module  # noqa: E402
+from programs import (  # noqa: E402
+    DecayedSecondOrder,
+    PreciseSecondOrder,
+    Scan,
+    SecondOrder,
+    module,
+)
 
 WIDTHS = (32, 64, 128)
 
@@ -31,11 +37,28 @@ def suite():
     """Every width pair once a variant and type; layouts and scans on fewer."""
     programs = []
     for d, dv in itertools.product(WIDTHS, WIDTHS):
-        for dtype, variant in itertools.product(("bf16", "f16"), ("masked", "prefix")):
+        for dtype, variant in itertools.product(
+            ("bf16", "f16", "f32"), ("masked", "prefix")
+        ):
             programs.append(SecondOrder(dtype, "bthd", d, dv, variant))
     for d, dv in ((64, 64), (128, 128), (32, 128)):
         for dtype, variant in itertools.product(("bf16", "f16"), ("masked", "prefix")):
             programs.append(SecondOrder(dtype, "bhtd", d, dv, variant))
+    for (d, dv), variant, (dtype, precision) in itertools.product(
+        ((32, 32), (64, 64), (128, 128), (32, 128), (128, 32)),
+        ("masked", "prefix"),
+        (("f32", "tf32"), ("f32", "bf16x3")),
+    ):
+        programs.append(
+            PreciseSecondOrder(dtype, "bthd", d, dv, variant, precision)
+        )
+    # Narrow inputs, whose computed operands are not rounded to them.
+    for dtype, precision in itertools.product(
+        ("bf16", "f16"), ("tf32", "bf16x3", "f32")
+    ):
+        programs.append(
+            PreciseSecondOrder(dtype, "bhtd", 64, 64, "masked", precision)
+        )
     flags = itertools.product((False, True), (False, True), (1.0, 0.95))
     for exclusive, reverse, decay in flags:
         programs.append(
@@ -44,6 +67,11 @@ def suite():
     programs += [
         Scan("f16", "bhtd", 128, 32, carry_in=True, carry_out=True),
         Scan("bf16", "bhtd", 32, 128, carry_out=True),
+        Scan("f32", "bhtd", 64, 32, True, True, 0.9, True, True),
+        Scan("f32", "bthd", 128, 128, decay=0.95, carry_in=True, carry_out=True),
+        Scan("f16", "bthd", 64, 128, decay=0.95, carry_in=True, carry_out=True),
+        DecayedSecondOrder("f32", "bthd", 64, 64),
+        DecayedSecondOrder("f16", "bthd", 64, 64),
         Scan("bf16", "bthd", 128, 128),
         DecayedSecondOrder("bf16", "bthd", 64, 64),
     ]
@@ -60,6 +88,7 @@ def compile_program(tools, out, target, program):
         "-o",
         directory,
         f"--target={target}",
+        *program.options,
     ]
     result = subprocess.run(
         [str(x) for x in command], capture_output=True, text=True, check=False
