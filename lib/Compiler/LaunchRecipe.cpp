@@ -129,7 +129,8 @@ LogicalResult RecipeBuilder::visit(memref::AllocOp alloc) {
 
 /// The parameters of a kernel are what its arguments are converted to
 /// (`convert-hla-tile-to-nvvm`): a memref's pointer and all strides but the
-/// last, and for a matrix its number of rows; and indices.
+/// last, for a matrix its number of rows, for a list its stride and number; and
+/// indices.
 LogicalResult RecipeBuilder::visit(gpu::LaunchFuncOp launch) {
   llvm::json::Array parameters;
   for (Value operand : launch.getKernelOperands()) {
@@ -141,10 +142,12 @@ LogicalResult RecipeBuilder::visit(gpu::LaunchFuncOp launch) {
     }
     const Memory &memory = it->second;
     parameters.push_back(llvm::json::Object(memory.pointer));
-    for (const std::string &stride : ArrayRef(memory.strides).drop_back())
+    ArrayRef<std::string> strides = memory.strides;
+    for (const std::string &stride :
+         strides.take_front(std::max<size_t>(strides.size() - 1, 1)))
       parameters.push_back(
           llvm::json::Object{{"type", "i64"}, {"value", stride}});
-    if (memory.extents.size() == 2)
+    if (memory.extents.size() <= 2)
       parameters.push_back(
           llvm::json::Object{{"type", "i64"}, {"value", memory.extents[0]}});
   }

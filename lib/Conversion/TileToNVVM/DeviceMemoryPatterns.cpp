@@ -21,8 +21,8 @@ using namespace mlir::hla::tile;
 
 namespace {
 
-/// Strides and offsets of a matrix of a tensor: the row dimension is the one
-/// before the last that is kept.
+/// Strides and offsets of a matrix, or of a column, of a tensor: the row
+/// dimension is the first that is kept.
 struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -32,7 +32,8 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
     Emitter e(op.getLoc(), rewriter);
     const int64_t rank = op.getSourceType().getRank();
     ValueRange source = adaptor.getSource();
-    if (op.getType().getRank() != 2 ||
+    const bool isColumn = op.getType().getRank() == 1;
+    if (op.getType().getRank() > 2 ||
         static_cast<int64_t>(source.size()) != rank ||
         !llvm::all_of(op.getMixedStrides(), isOneInteger))
       return rewriter.notifyMatchFailure(op, "not a matrix of a tensor");
@@ -45,7 +46,7 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
     llvm::SmallBitVector dropped = op.getDroppedDims();
     unsigned rowDim = 0;
     for (int64_t i = 0; i < rank; ++i) {
-      if (!dropped.test(i) && i != rank - 1)
+      if (!dropped.test(i) && (isColumn || i != rank - 1))
         rowDim = i;
       Value distance = toValue(op.getMixedOffsets()[i]);
       if (i != rank - 1)
@@ -55,8 +56,11 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
     Value pointer = LLVM::GEPOp::create(e, source[0].getType(),
                                         op.getType().getElementType(),
                                         source[0], ValueRange{offset});
+    // The last stride of a tensor is 1.
+    Value stride =
+        rowDim + 1 == rank ? toValue(e.getIndexAttr(1)) : source[1 + rowDim];
     rewriter.replaceOpWithMultiple(
-        op, {SmallVector<Value>{pointer, source[1 + rowDim],
+        op, {SmallVector<Value>{pointer, stride,
                                 toValue(op.getMixedSizes()[rowDim])}});
     return success();
   }

@@ -24,6 +24,11 @@ static bool isTile(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
 
+static bool isFragment(Value value) {
+  auto tile = dyn_cast<RankedTensorType>(value.getType());
+  return tile && isa_and_nonnull<FragAttr>(tile.getEncoding());
+}
+
 namespace {
 
 /// A constant fragment has the same value in every register.
@@ -59,7 +64,7 @@ struct ConvertTruncF : OpConversionPattern<arith::TruncFOp> {
   LogicalResult
   matchAndRewrite(arith::TruncFOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (!isTile(op))
+    if (!isFragment(op))
       return failure();
     Location loc = op.getLoc();
     ValueRange source = adaptor.getIn();
@@ -89,7 +94,7 @@ struct ConvertExtF : OpConversionPattern<arith::ExtFOp> {
   LogicalResult
   matchAndRewrite(arith::ExtFOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (!isTile(op))
+    if (!isFragment(op))
       return failure();
     if (getElementTypeOrSelf(op.getIn()).isTF32()) { // Is an f32.
       rewriter.replaceOpWithMultiple(op, {SmallVector<Value>(adaptor.getIn())});
@@ -108,8 +113,8 @@ struct ConvertExtF : OpConversionPattern<arith::ExtFOp> {
   }
 };
 
-/// Any other elementwise operation on fragments of one type: the same operation
-/// on every register.
+/// Any other elementwise operation on tiles of one layout: the same operation on
+/// every register.
 struct ConvertElementwise : ConversionPattern {
   ConvertElementwise(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1,
@@ -119,8 +124,10 @@ struct ConvertElementwise : ConversionPattern {
   matchAndRewrite(Operation *op, ArrayRef<ValueRange> operands,
                   ConversionPatternRewriter &rewriter) const override {
     if (!op->hasTrait<OpTrait::Elementwise>() ||
-        isa<arith::TruncFOp, arith::ExtFOp>(op) || op->getNumResults() != 1 ||
-        !isTile(op->getResult(0)))
+        op->getNumResults() != 1 || !isTile(op->getResult(0)))
+      return failure();
+    // Fragments of 16 bits are pairs.
+    if (isa<arith::TruncFOp, arith::ExtFOp>(op) && isFragment(op->getResult(0)))
       return failure();
     SmallVector<Type> types;
     if (failed(
@@ -140,27 +147,6 @@ struct ConvertElementwise : ConversionPattern {
     return success();
   }
 };
-
-/// Row and column, in the stored tile, of the first element of a thread's first
-/// piece: `(g, 2c)` for lane `4g + c`.
-std::pair<Value, Value> getFirstElement(Emitter &e,
-                                        const FragmentShape &shape) {
-  ThreadPlace place(e, shape.frag, Shuffle::Write);
-  Value row = e.add(shape.getRow(e, place), e.div(place.lane, 4));
-  Value col = e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
-  return {row, col};
-}
-
-/// Calls `visit(register, row, col)` for every element of a thread, with its
-/// distance from the thread's first in the stored tile.
-void forEachElement(const FragmentShape &shape,
-                    function_ref<void(int64_t, int64_t, int64_t)> visit) {
-  for (int64_t mp = 0; mp < shape.rowPieces; ++mp)
-    for (int64_t np = 0; np < shape.colPieces; ++np)
-      for (int64_t i = 0; i < 4; ++i)
-        visit(shape.getRegister(mp, np, 4) + i, 16 * mp + 8 * (i / 2),
-              8 * np + i % 2);
-}
 
 /// Sums where all log-decays are the same: what decays is a power of one decay,
 /// by the number of tokens.
@@ -227,7 +213,8 @@ struct ConvertCausal : OpConversionPattern<CausalOp> {
       return rewriter.notifyMatchFailure(op, "sums are not those of a ramp");
     Emitter e(op.getLoc(), rewriter);
     FragmentShape shape(op.getType());
-    auto [row, col] = getFirstElement(e, shape);
+    ThreadPlace place(e, shape.frag, Shuffle::Write);
+    auto [row, col] = shape.getFirstElement(e, place);
     // Stored transposed, rows and columns change places; so do they above the
     // diagonal.
     bool swap =
@@ -243,7 +230,7 @@ struct ConvertCausal : OpConversionPattern<CausalOp> {
     }
     Value zero = e.f32(0.0);
     SmallVector<Value> registers(adaptor.getSource());
-    forEachElement(shape, [&](int64_t i, int64_t r, int64_t c) {
+    shape.forEachElement([&](int64_t i, int64_t r, int64_t c) {
       const int64_t distance = (swap ? c - r : r - c) - strict;
       Value keep = arith::CmpIOp::create(e, arith::CmpIPredicate::sge, first,
                                          e.i32(-distance));
@@ -273,7 +260,8 @@ struct ConvertDecay : OpConversionPattern<DecayOp> {
     Emitter e(op.getLoc(), rewriter);
     FragmentShape shape(op.getType());
     const bool transposed = shape.frag.getTransposed();
-    auto [storedRow, storedCol] = getFirstElement(e, shape);
+    ThreadPlace place(e, shape.frag, Shuffle::Write);
+    auto [storedRow, storedCol] = shape.getFirstElement(e, place);
     Value row = transposed ? storedCol : storedRow;
     Powers powers(e, ramp, rewriter);
     auto [start, step] = getTokens(e, op.getSpan(), powers.count);
@@ -290,7 +278,7 @@ struct ConvertDecay : OpConversionPattern<DecayOp> {
       return factor;
     };
     SmallVector<Value> registers(adaptor.getSource());
-    forEachElement(shape, [&](int64_t i, int64_t r, int64_t c) {
+    shape.forEachElement([&](int64_t i, int64_t r, int64_t c) {
       registers[i] =
           arith::MulFOp::create(e, registers[i], getFactor(transposed ? c : r));
     });

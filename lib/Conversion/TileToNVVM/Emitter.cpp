@@ -90,6 +90,32 @@ Value Emitter::opaqueThreadId(Shuffle shuffle) {
   return assembly(getText(), "=r,r", {thread}, getI32Type());
 }
 
+Value Emitter::shuffle(NVVM::ShflKind kind, Value value, Value lane) {
+  Type type = value.getType();
+  const unsigned bits = type.getIntOrFloatBitWidth();
+  auto exchange = [&](Value word) -> Value {
+    return NVVM::ShflOp::create(
+        *this, word.getType(), i32(-1), word, lane,
+        i32(kind == NVVM::ShflKind::up ? 0 : 31), kind, UnitAttr());
+  };
+  if (bits == 32)
+    return exchange(value);
+  Value word =
+      arith::BitcastOp::create(*this, getIntegerType(bits), value);
+  if (bits == 16) {
+    word = exchange(arith::ExtUIOp::create(*this, getI32Type(), word));
+    word = arith::TruncIOp::create(*this, getI16Type(), word);
+    return arith::BitcastOp::create(*this, type, word);
+  }
+  Value low = exchange(arith::TruncIOp::create(*this, getI32Type(), word));
+  Value high = exchange(arith::TruncIOp::create(
+      *this, getI32Type(), arith::ShRUIOp::create(*this, word, i64(32))));
+  word = arith::OrIOp::create(
+      *this,
+      arith::ShLIOp::create(*this, toI64(high), i64(32)), toI64(low));
+  return arith::BitcastOp::create(*this, type, word);
+}
+
 Value Emitter::byteOffset(Value base, Value offset) {
   return LLVM::GEPOp::create(*this, base.getType(), getI8Type(), base,
                              ValueRange{offset});
@@ -152,6 +178,22 @@ Value FragmentShape::getRow(Emitter &e, const ThreadPlace &place) const {
 
 Value FragmentShape::getCol(Emitter &e, const ThreadPlace &place) const {
   return e.mul(place.colWarp, cols);
+}
+
+std::pair<Value, Value>
+FragmentShape::getFirstElement(Emitter &e, const ThreadPlace &place) const {
+  Value row = e.add(getRow(e, place), e.div(place.lane, 4));
+  Value col = e.add(getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
+  return {row, col};
+}
+
+void FragmentShape::forEachElement(
+    function_ref<void(int64_t, int64_t, int64_t)> visit) const {
+  for (int64_t mp = 0; mp < rowPieces; ++mp)
+    for (int64_t np = 0; np < colPieces; ++np)
+      for (int64_t i = 0; i < 4; ++i)
+        visit(getRegister(mp, np, 4) + i, 16 * mp + 8 * (i / 2),
+              8 * np + i % 2);
 }
 
 /// s(r) of a row of `pieces` pieces of 8 elements (`#hla_tile.smem`).

@@ -53,6 +53,9 @@ public:
   /// the states need.
   Value opaqueThreadId(Shuffle shuffle);
 
+  /// What another lane of the warp has of `value`, of 16, 32 or 64 bits.
+  Value shuffle(NVVM::ShflKind kind, Value value, Value lane);
+
   /// `base + offset` bytes.
   Value byteOffset(Value base, Value offset);
   /// Inline PTX with side effects; null if `result` is.
@@ -91,6 +94,14 @@ struct FragmentShape {
   /// Row and column of the warp's block in the stored tile.
   Value getRow(Emitter &e, const ThreadPlace &place) const;
   Value getCol(Emitter &e, const ThreadPlace &place) const;
+  /// Row and column, in the stored tile, of the first element of a thread's
+  /// first piece: `(g, 2c)` for lane `4g + c`.
+  std::pair<Value, Value> getFirstElement(Emitter &e,
+                                          const ThreadPlace &place) const;
+  /// Calls `visit(register, row, col)` for every element of a thread, with its
+  /// distance from the thread's first in the stored tile.
+  void forEachElement(
+      function_ref<void(int64_t, int64_t, int64_t)> visit) const;
 };
 
 /// Addresses in a swizzled tile in shared memory (`#hla_tile.smem`). A lane is

@@ -23,14 +23,18 @@ constexpr llvm::StringLiteral kSharedMemoryName = "hla_shared_memory";
 ///   `#hla_tile.frag`; one of 16-bit elements: pairs of neighbours,
 ///   `vector<2xT>`;
 /// - a column in lanes: its numbers;
-/// - a matrix in device memory: its pointer, row stride and number of rows; a
-///   tensor of rank r: its pointer and r - 1 strides;
+/// - a matrix or a column in device memory: its pointer, row stride and number
+///   of rows; a tensor of rank r: its pointer and r - 1 strides;
 /// - a buffer or ring in shared memory: its pointer.
 void populateTypeConversions(TypeConverter &converter);
 
 /// constant, arith on tiles, ramp, causal, decay.
 void populateElementwisePatterns(const TypeConverter &converter,
                                  RewritePatternSet &patterns);
+/// What is done with numbers of tokens and heads: load, store, splat, prefix_sum,
+/// and causal and decay by sums.
+void populateColumnPatterns(const TypeConverter &converter,
+                            RewritePatternSet &patterns);
 /// dot, read, write.
 void populateMatrixPatterns(const TypeConverter &converter,
                             const TargetInfo &target,

@@ -62,8 +62,8 @@ void tile::populateTypeConversions(TypeConverter &converter) {
     }
     Type i64 = IntegerType::get(context, 64);
     types.push_back(getPointerType(context, NVVM::NVVMMemorySpace::Global));
-    types.append(type.getRank() - 1, i64);
-    if (type.getRank() == 2)
+    types.append(std::max<int64_t>(type.getRank() - 1, 1), i64);
+    if (type.getRank() <= 2)
       types.push_back(i64);
     return success();
   });
@@ -72,8 +72,8 @@ void tile::populateTypeConversions(TypeConverter &converter) {
 namespace {
 
 /// A kernel's function: its arguments are those of `gpu.launch_func`, memrefs
-/// as a pointer and all strides but the last, which is 1, and for a matrix its
-/// number of rows, indices as i32.
+/// as a pointer and all strides but the last, which is 1, for a matrix its
+/// number of rows, and for a column stride and number; indices as i32.
 struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
   ConvertKernel(const TypeConverter &converter, MLIRContext *context,
                 const TargetInfo &target)
@@ -186,6 +186,7 @@ struct ConvertTileToNVVM
     patterns.add<ConvertKernel>(converter, &getContext(), target.getInfo());
     patterns.add<ConvertReturn, ConvertBlockId>(converter, &getContext());
     populateElementwisePatterns(converter, patterns);
+    populateColumnPatterns(converter, patterns);
     populateMatrixPatterns(converter, target.getInfo(), patterns);
     populateDeviceMemoryPatterns(converter, patterns);
     populateSharedMemoryPatterns(converter, patterns);

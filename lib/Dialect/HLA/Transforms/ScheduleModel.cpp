@@ -48,6 +48,12 @@ static int64_t countRegisters(ArrayRef<VectorType> states, int64_t warps) {
   return elements / (32 * warps);
 }
 
+/// Whether a sequence has rows that are operands of products, not one number a
+/// token or a head.
+static bool hasRows(Value sequence) {
+  return cast<ShapedType>(sequence.getType()).getRank() == 4;
+}
+
 static SmallVector<VectorType> getStateTypes(FusedScanOp op) {
   return llvm::map_to_vector(op.getStateArguments(), [](BlockArgument state) {
     return cast<VectorType>(state.getType());
@@ -92,21 +98,8 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
       return op.emitOpError() << "expected states of f32 on " << target.arch
                               << " (its tensor cores add up in f32), but got "
                               << state.getType();
-  if (op.getLengths())
-    return op.emitOpError() << "expected no lengths on " << target.arch
-                            << " (a kernel's sequences have one length), but "
-                               "got "
-                            << op.getLengths().getType();
-  for (Value sequence :
-       llvm::concat<Value>(SmallVector<Value>(op.getInputs()),
-                           SmallVector<Value>(op.getSequenceOutputs())))
-    if (cast<ShapedType>(sequence.getType()).getRank() != 4)
-      return op.emitOpError()
-             << "expected sequences of rank 4 on " << target.arch
-             << " (kernels have no numbers of tokens or heads), but got "
-             << sequence.getType();
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
-    if (getElementTypeOrSelf(input).isF64())
+    if (hasRows(input) && getElementTypeOrSelf(input).isF64())
       return op.emitOpError()
              << "expected input #" << i << " to be bf16, f16 or f32 on "
              << target.arch << " (its tensor cores add up in f32), but got "
@@ -114,6 +107,8 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
   for (Value sequence :
        llvm::concat<Value>(SmallVector<Value>(op.getInputs()),
                            SmallVector<Value>(op.getSequenceOutputs()))) {
+    if (!hasRows(sequence))
+      continue;
     int64_t dim = cast<ShapedType>(sequence.getType()).getDimSize(3);
     if (!isGPUHeadDim(dim))
       return op.emitOpError()
@@ -132,11 +127,13 @@ int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
   auto rowBytes = [&](Type row) { return chunkBytes(row, bytes); };
   int64_t total = 0;
   for (Value input : op.getInputs())
-    total += schedule.getStages() *
-             chunkBytes(input.getType(), getBytes(getElementTypeOrSelf(input)));
+    if (hasRows(input))
+      total +=
+          schedule.getStages() *
+          chunkBytes(input.getType(), getBytes(getElementTypeOrSelf(input)));
   // Wider outputs are stored from registers.
   for (Value output : op.getSequenceOutputs())
-    if (getBytes(getElementTypeOrSelf(output)) == 2)
+    if (hasRows(output) && getBytes(getElementTypeOrSelf(output)) == 2)
       total += chunkBytes(output.getType(), 2);
   Block &body = op.getBody().front();
   for (StepOp step : body.getOps<StepOp>()) {
@@ -144,7 +141,7 @@ int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
     if (llvm::any_of(step.getRow().getUsers(), llvm::IsaPred<StepOp>))
       total += rowBytes(step.getRow().getType());
     // Rows that are scaled are written again.
-    if (step.getDecay().convertToDouble() != 1.0)
+    if (step.getLogDecay() || step.getDecay().convertToDouble() != 1.0)
       total += std::max(rowBytes(step.getKey().getType()),
                         rowBytes(step.getValue().getType()));
     // A state is an operand in registers if every warp has columns of its own.

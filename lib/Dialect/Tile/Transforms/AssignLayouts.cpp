@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 
@@ -33,6 +34,11 @@ static FragAttr getFrag(Value tile) {
 
 static bool isInLanes(Value tile) {
   return isa_and_nonnull<LaneAttr>(getTileType(tile).getEncoding());
+}
+
+/// One number a token.
+static bool isColumn(Value tile) {
+  return getTileType(tile).getDimSize(1) == 1;
 }
 
 static bool is16Bit(Value tile) {
@@ -103,6 +109,8 @@ private:
   /// Replaces an operand by the same tile in another layout.
   void require(OpOperand &operand, Attribute layout);
   void requireSmem(OpOperand &operand);
+  /// A column is in lanes, and so is what is computed of columns.
+  void assignColumns(Operation *op);
 
   gpu::GPUFuncOp kernel;
   int64_t warps, chunk;
@@ -156,6 +164,9 @@ void LayoutAssigner::require(OpOperand &operand, Attribute layout) {
                                           constant.resizeSplat(wanted)));
     return;
   }
+  if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
+    return operand.set(
+        tensor::SplatOp::create(b, tile.getLoc(), wanted, splat.getInput()));
   // Right after the tile's definition, so that one conversion serves all uses.
   if (Operation *definition = tile.getDefiningOp())
     b.setInsertionPointAfter(definition);
@@ -193,8 +204,19 @@ void LayoutAssigner::assign(DotOp dot) {
     requireSmem(a);
 }
 
+void LayoutAssigner::assignColumns(Operation *op) {
+  auto lanes = LaneAttr::get(b.getContext());
+  for (OpOperand &operand : op->getOpOperands())
+    if (getTileType(operand.get()))
+      require(operand, lanes);
+  for (Value result : op->getResults())
+    setLayout(result, lanes);
+}
+
 void LayoutAssigner::assign(LoadOp load) {
   Value tile = load.getTile();
+  if (load.getView().getType().getRank() == 1)
+    return assignColumns(load);
   // The rows of a chunk that products read; a state may have as many, but then
   // it is small.
   const bool isSequence =
@@ -210,11 +232,17 @@ void LayoutAssigner::assign(LoadOp load) {
 }
 
 void LayoutAssigner::assign(StoreOp store) {
+  if (store.getView().getType().getRank() == 1)
+    return assignColumns(store);
   if (is16Bit(store.getTile()))
     require(store.getTileMutable(), getSmem(Order::Row));
 }
 
 LogicalResult LayoutAssigner::assignElementwise(Operation *op) {
+  if (isColumn(op->getResult(0))) {
+    assignColumns(op);
+    return success();
+  }
   FragAttr layout;
   for (Value operand : op->getOperands())
     if (getTileType(operand) && getFrag(operand))
@@ -252,10 +280,11 @@ LogicalResult LayoutAssigner::assign(scf::ForOp loop) {
   return success();
 }
 
-/// Whether a tile has its layout: all but constants get it where they are
-/// defined.
+/// Whether a tile has its layout: all but constants, and others with one number
+/// everywhere, get it where they are defined.
 static bool hasLayout(Value tile) {
-  return getTileType(tile).getEncoding() || matchPattern(tile, m_Constant());
+  return getTileType(tile).getEncoding() || matchPattern(tile, m_Constant()) ||
+         tile.getDefiningOp<tensor::SplatOp>();
 }
 
 LogicalResult LayoutAssigner::assign(Block &block) {
@@ -275,12 +304,13 @@ LogicalResult LayoutAssigner::assign(Block &block) {
       assign(load);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       assign(store);
-    } else if (auto ramp = dyn_cast<RampOp>(op)) {
-      setLayout(ramp.getSums(), LaneAttr::get(b.getContext()));
-    } else if (isa<arith::ConstantOp, ConvertLayoutOp>(op)) {
+    } else if (isa<RampOp, PrefixSumOp>(op)) {
+      assignColumns(&op);
+    } else if (isa<arith::ConstantOp, tensor::SplatOp, ConvertLayoutOp>(op)) {
       // Constants take the layout that each use requires.
     } else if (llvm::any_of(op.getOperands(), getTileType)) {
-      if (!op.hasTrait<OpTrait::Elementwise>() && !isa<CausalOp, DecayOp>(op))
+      if (!op.hasTrait<OpTrait::Elementwise>() &&
+          !isa<CausalOp, DecayOp, MaskOp>(op))
         return op.emitOpError("expected an operation on tiles that has a "
                               "layout, but got ")
                << op.getName();

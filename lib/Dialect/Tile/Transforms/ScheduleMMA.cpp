@@ -75,21 +75,38 @@ bool roundsWhatItLoads(LoadOp load) {
          getElementTypeOrSelf(load.getView());
 }
 
-/// Loads of one loop, as copies into rings.
+/// Loads of one loop, as copies into rings; those of columns, as values that it
+/// carries.
 class LoopPipeliner {
 public:
   LoopPipeliner(scf::ForOp loop, int64_t stages, BufferAllocator &allocator)
       : loop(loop), stages(stages), allocator(allocator) {
     for (auto load : loop.getBody()->getOps<LoadOp>())
-      if (getSmem(load.getTile()))
-        loads.push_back(load);
+      (getSmem(load.getTile()) ? loads : columns).push_back(load);
+    llvm::erase_if(columns, [&](LoadOp load) {
+      return !isa_and_nonnull<LaneAttr>(load.getTile().getType().getEncoding()) ||
+             !isKnownAhead(load);
+    });
   }
 
   LogicalResult run();
 
 private:
-  /// Verifies that what the loads read in an iteration is known ahead of it.
+  /// Whether a value depends on nothing of the loop but its induction variable.
+  bool isKnownAhead(Value value);
+  /// Whether what a load reads in an iteration is known ahead of it.
+  bool isKnownAhead(LoadOp load) {
+    return loop.isDefinedOutsideOfLoop(load.getView()) &&
+           isKnownAhead(load.getRow());
+  }
   LogicalResult verify();
+  /// The induction variable `distance` iterations after `iv`.
+  Value advance(ImplicitLocOpBuilder &b, Value iv, int64_t distance);
+  /// A value that is known ahead, for the iteration whose induction variable
+  /// `mapping` has.
+  Value rematerialize(OpBuilder &b, IRMapping &mapping, Value value);
+  /// Loads columns one iteration ahead.
+  void prefetchColumns();
   /// Begins the copies for the iteration `distance` after that of `iv`, into
   /// its slots, and commits them.
   void copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance);
@@ -99,30 +116,91 @@ private:
   scf::ForOp loop;
   int64_t stages;
   BufferAllocator &allocator;
-  SmallVector<LoadOp> loads;
+  SmallVector<LoadOp> loads, columns;
   SmallVector<Value> rings;
 };
 
 } // namespace
 
+bool LoopPipeliner::isKnownAhead(Value value) {
+  if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
+    return true;
+  Operation *definition = value.getDefiningOp();
+  return definition && isPure(definition) && definition->getNumRegions() == 0 &&
+         llvm::all_of(definition->getOperands(),
+                      [&](Value operand) { return isKnownAhead(operand); });
+}
+
 LogicalResult LoopPipeliner::verify() {
-  // Whether a value depends on nothing of the loop but its induction variable.
-  std::function<bool(Value)> isKnownAhead = [&](Value value) {
-    if (loop.isDefinedOutsideOfLoop(value) || value == loop.getInductionVar())
-      return true;
-    Operation *definition = value.getDefiningOp();
-    return definition && isPure(definition) &&
-           definition->getNumRegions() == 0 &&
-           llvm::all_of(definition->getOperands(), isKnownAhead);
-  };
   for (LoadOp load : loads)
-    if (!loop.isDefinedOutsideOfLoop(load.getView()) ||
-        !isKnownAhead(load.getRow()))
+    if (!isKnownAhead(load))
       return load.emitOpError("expected a view from outside of the loop and a "
                               "row that only its induction variable changes "
                               "(copies run ahead), but got ")
              << load.getView() << " and " << load.getRow();
   return success();
+}
+
+Value LoopPipeliner::advance(ImplicitLocOpBuilder &b, Value iv,
+                             int64_t distance) {
+  if (distance == 0)
+    return iv;
+  return arith::AddIOp::create(
+      b, iv,
+      arith::MulIOp::create(b, loop.getStep(),
+                            arith::ConstantIndexOp::create(b, distance)));
+}
+
+Value LoopPipeliner::rematerialize(OpBuilder &b, IRMapping &mapping,
+                                   Value value) {
+  if (Value mapped = mapping.lookupOrNull(value))
+    return mapped;
+  Operation *definition = value.getDefiningOp();
+  if (!definition || definition->getBlock() != loop.getBody())
+    return value;
+  for (Value operand : definition->getOperands())
+    mapping.map(operand, rematerialize(b, mapping, operand));
+  return b.clone(*definition, mapping)
+      ->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+/// A column goes straight into registers. Loaded where it is needed, it would be
+/// waited for; so an iteration loads that of the next one, and the loop carries
+/// it. Past the last token there is nothing to load.
+void LoopPipeliner::prefetchColumns() {
+  if (columns.empty())
+    return;
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  auto loadAt = [&](LoadOp load, IRMapping &mapping) -> Value {
+    return LoadOp::create(b, load.getTile().getType(), load.getView(),
+                          rematerialize(b, mapping, load.getRow()));
+  };
+  SmallVector<Value> first;
+  IRMapping atFirst;
+  atFirst.map(loop.getInductionVar(), loop.getLowerBound());
+  for (LoadOp load : columns)
+    first.push_back(loadAt(load, atFirst));
+  auto getNext = [&](OpBuilder &, Location, ArrayRef<BlockArgument> carried) {
+    b.setInsertionPoint(columns.front());
+    IRMapping atNext;
+    atNext.map(loop.getInductionVar(),
+               advance(b, loop.getInductionVar(), /*distance=*/1));
+    SmallVector<Value> next;
+    for (LoadOp load : columns) {
+      b.setInsertionPoint(load);
+      next.push_back(loadAt(load, atNext));
+    }
+    for (auto [load, column] : llvm::zip(columns, carried)) {
+      load.replaceAllUsesWith(column);
+      load.erase();
+    }
+    return next;
+  };
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPoint(loop);
+  FailureOr<LoopLikeOpInterface> carrying = loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false, getNext);
+  loop = cast<scf::ForOp>(carrying->getOperation());
 }
 
 Value LoopPipeliner::slotIndex(ImplicitLocOpBuilder &b, Value iv) {
@@ -135,28 +213,13 @@ Value LoopPipeliner::slotIndex(ImplicitLocOpBuilder &b, Value iv) {
 }
 
 void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance) {
-  if (distance > 0)
-    iv = arith::AddIOp::create(
-        b, iv,
-        arith::MulIOp::create(b, loop.getStep(),
-                              arith::ConstantIndexOp::create(b, distance)));
+  iv = advance(b, iv, distance);
   // What the loads' rows are computed from, for that iteration.
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), iv);
-  std::function<Value(Value)> rematerialize = [&](Value value) -> Value {
-    if (Value mapped = mapping.lookupOrNull(value))
-      return mapped;
-    Operation *definition = value.getDefiningOp();
-    if (!definition || definition->getBlock() != loop.getBody())
-      return value;
-    for (Value operand : definition->getOperands())
-      mapping.map(operand, rematerialize(operand));
-    return b.clone(*definition, mapping)
-        ->getResult(cast<OpResult>(value).getResultNumber());
-  };
   Value slot = slotIndex(b, iv);
   for (auto [load, ring] : llvm::zip(loads, rings))
-    CopyAsyncOp::create(b, load.getView(), rematerialize(load.getRow()),
+    CopyAsyncOp::create(b, load.getView(), rematerialize(b, mapping, load.getRow()),
                         getSlot(b, b.getLoc(), ring, slot));
   CopyCommitOp::create(b);
 }
@@ -199,6 +262,7 @@ static bool readsBuffer(Operation &op) {
 ///
 /// With one stage a chunk is copied when the last one has been read.
 LogicalResult LoopPipeliner::run() {
+  prefetchColumns();
   if (loads.empty())
     return success();
   if (failed(verify()))

@@ -106,7 +106,7 @@ def HLATile_LaneAttr : AttrDef<HLATile_Dialect, "Lane",
   let description = [{
     Number `i` of the column is in register `⌊i/32⌋` of lane `i mod 32`, of every
     warp: all warps have all of it, and any lane gets any number by a shuffle. Of
-    a column that is no multiple of 32, the lanes that are left hold zeros.
+    a column that is no multiple of 32, nobody asks the lanes that are left.
 
     Constraints: (C1) the tile has one column.
 
