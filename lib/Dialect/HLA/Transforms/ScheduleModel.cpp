@@ -74,16 +74,17 @@ static int64_t getBytes(Type elementType) {
   return elementType.isTF32() ? 4 : elementType.getIntOrFloatBitWidth() / 8;
 }
 
-/// The precision that is no lower than that of the inputs, and fastest.
+/// The precision of the narrowest rows: what is wider beside them, rows that
+/// another loop has computed, would be rounded to it in one loop too.
 static Precision getPrecisionOf(OperandRange inputs) {
-  auto all = [&](auto predicate) {
-    return llvm::all_of(inputs, [&](Value input) {
-      return predicate(getElementTypeOrSelf(input));
+  auto any = [&](auto predicate) {
+    return llvm::any_of(inputs, [&](Value input) {
+      return hasRows(input) && predicate(getElementTypeOrSelf(input));
     });
   };
-  if (all([](Type type) { return type.isBF16(); }))
+  if (any([](Type type) { return type.isBF16(); }))
     return Precision::BF16;
-  if (all([](Type type) { return type.isF16(); }))
+  if (any([](Type type) { return type.isF16(); }))
     return Precision::F16;
   return Precision::F32;
 }
@@ -165,17 +166,19 @@ LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
            << " (its tensor cores add up in f32), but got " << schedule;
   if (precision != Precision::BF16 && precision != Precision::F16)
     return success();
-  for (auto [i, input] : llvm::enumerate(op.getInputs()))
-    if (getElementTypeOrSelf(input) !=
-        (precision == Precision::BF16
-             ? Type(BFloat16Type::get(op.getContext()))
-             : Type(Float16Type::get(op.getContext()))))
+  Type narrow = precision == Precision::BF16
+                    ? Type(BFloat16Type::get(op.getContext()))
+                    : Type(Float16Type::get(op.getContext()));
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    Type type = getElementTypeOrSelf(input);
+    if (hasRows(input) && type != narrow && !type.isF32())
       return op.emitOpError()
              << "expected input #" << i << " to be "
              << stringifyPrecision(precision)
-             << " (products in that precision take inputs as they are; tf32, "
-             << "bf16x3 and f32 take all), but got " << input.getType()
-             << " and " << schedule;
+             << " or f32 (products in that precision take narrow inputs as they "
+             << "are; tf32, bf16x3 and f32 take all), but got "
+             << input.getType() << " and " << schedule;
+  }
   return success();
 }
 
