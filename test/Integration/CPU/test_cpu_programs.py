@@ -9,7 +9,14 @@ import os
 import random
 
 import pytest
-from programs import DecayedSecondOrder, Scan, SecondOrder, module, static_module
+from programs import (
+    DecayedSecondOrder,
+    PreciseSecondOrder,
+    Scan,
+    SecondOrder,
+    module,
+    static_module,
+)
 
 from hla import reference
 
@@ -35,7 +42,7 @@ def check(runner, program, extents, flags=(), seed=0, text=None, **save):
         inputs,
         program.input_operands(*extents),
         outputs,
-        flags,
+        (*program.options, *flags),
         **save,
     )
     for operand, out, ref in zip(
@@ -142,7 +149,7 @@ def test_the_carry_joins_two_runs(runner):
     assert reference.error(last, state) <= bound
 
 
-@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+@pytest.mark.parametrize("dtype", ["bf16", "f16", "f32"])
 @pytest.mark.parametrize("variant", ["masked", "prefix"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_gpu_schedule_on_the_cpu(runner, dtype, variant, layout):
@@ -152,9 +159,53 @@ def test_gpu_schedule_on_the_cpu(runner, dtype, variant, layout):
         check(runner, program, (1, 150, 2), ["--schedule-target=sm_80"])
 
 
-def test_gpu_schedule_of_a_scan(runner):
-    program = Scan("bf16", "bthd", 64, 64, True, True, 0.9, True, True)
+@pytest.mark.parametrize("dtype", ["bf16", "f16", "f32"])
+def test_gpu_schedule_of_a_scan(runner, dtype):
+    program = Scan(dtype, "bthd", 64, 64, True, True, 0.9, True, True)
     check(runner, program, (1, 150, 2), ["--schedule-target=sm_80"])
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16", "f32"])
+@pytest.mark.parametrize("variant", ["masked", "prefix"])
+@pytest.mark.parametrize("precision", ["tf32", "bf16x3", "f32"])
+def test_precisions(runner, dtype, variant, precision):
+    for d, dv in ((64, 64), (128, 32)):
+        program = PreciseSecondOrder(dtype, "bthd", d, dv, variant, precision)
+        check(runner, program, (1, 150, 2), ["--schedule-target=sm_80"])
+
+
+def output_error(runner, program, inputs, extents, flags):
+    """The error of the only output for these inputs."""
+    outputs, operands = program.outputs(*extents), program.input_operands(*extents)
+    text = module([program])
+    (out,) = runner(program, text, inputs, operands, outputs, flags)
+    (ref,) = program.expected(*inputs)
+    return reference.error(out, ref)
+
+
+@pytest.mark.parametrize("precision, least", [("tf32", 1e-4), ("bf16x3", 2e-6)])
+def test_precisions_round(runner, precision, least):
+    """A run in f32 would meet their bounds as well."""
+    program = PreciseSecondOrder("f32", "bthd", 64, 64, "masked", precision)
+    extents = (1, 150, 2)
+    inputs = program.make_inputs(0, *extents)
+    flags = [*program.options, "--schedule-target=sm_80"]
+    assert output_error(runner, program, inputs, extents, flags) > least
+
+
+@pytest.mark.parametrize("variant", ["masked", "prefix"])
+def test_f16_where_only_the_output_fits(runner, variant):
+    """Scores and states leave the range of f16; what is returned does not."""
+    program = SecondOrder("f16", "bthd", 64, 32, variant)
+    extents = (1, 150, 2)
+    q, k, v = program.make_inputs(0, *extents)
+    inputs = [reference.round_to(x, "f16") for x in (64 * q, 64 * k, v / 2**18)]
+    u, _ = reference.scan(64 * q, 64 * k, 64 * k, layout="bthd")
+    assert abs(u).max() > 65504
+    error = output_error(
+        runner, program, inputs, extents, ["--schedule-target=sm_80"]
+    )
+    assert error <= reference.tolerance("f16")
 
 
 def test_fortran_order_files(runner):
