@@ -94,6 +94,12 @@ class Inputs:
             inputs["c"] = np.array(e.lengths, np.int32)
         if getattr(p, "carry_in", False):
             inputs |= self._carry()
+        if any(o.reads == "held" for o in p.operands(e)):
+            options = {"dtype": p.output_dtype, "layout": p.layout, "like": self.like}
+            shape = (e.batch, e.tokens, e.heads, 1)
+            _, _, inputs["held"] = reference.random_inputs(
+                self.seed, shape, p.dv, **options
+            )
         return inputs
 
     def _features(self, seed, shape, *, dtype, features=None, **options):
@@ -255,7 +261,8 @@ class Problem:
         ]
 
     def _without_slack(self, out):
-        """out with 0 for tokens of no sequence; whether any is not NaN, as it was."""
+        """out with 0 for tokens of no sequence; whether one is not as it was: what was
+        held there, or the NaN of an output that is poisoned."""
         p, e = self.program, self.extents
         inside = reference.sequence_mask(e.lengths, e.tokens)
         outside = [t for t, x in enumerate(inside) if not x]
@@ -264,6 +271,8 @@ class Problem:
         slack = out[index]
         out = 1.0 * out
         out[index] = 0.0
+        if "held" in self.inputs:
+            return out, bool((slack != self.inputs["held"][index]).any())
         return out, bool((slack == slack).any())
 
 
