@@ -82,7 +82,7 @@ CPU = Target(
     work=1 << 24,
 )
 GPU = Target(
-    dtypes=("bf16", "f16"),
+    dtypes=("bf16", "f16", "f32"),
     outputs=("bf16", "f16", "f32"),
     tokens=(*TOKENS, 300, 512, 1000),
     work=1 << 30,

@@ -41,7 +41,9 @@ def fixed_programs():
 
     kinds = list(itertools.product(("bf16", "f16"), ("masked", "prefix")))
     for d, dv in itertools.product(WIDTHS, WIDTHS):
-        for dtype, variant in kinds:
+        for dtype, variant in itertools.product(
+            ("bf16", "f16", "f32"), ("masked", "prefix")
+        ):
             add(dtype, d, dv, variant)
     for d, dv in ((64, 64), (128, 128), (32, 128)):
         for dtype, variant in kinds:
@@ -56,7 +58,11 @@ def fixed_programs():
         Program("scan", "f16", 128, 32, "bhtd", **carried),
         Program("scan", "bf16", 32, 128, "bhtd", carry_out=True),
         Program("scan", "bf16", 128, 128),
+        Program("scan", "f32", 128, 128, decay=0.95, **carried),
+        Program("scan", "f32", 64, 32, "bhtd", exclusive=True, reverse=True, **carried),
         Graph("bf16", 64, 64, decayed),
+        Graph("f16", 64, 64, decayed),
+        Graph("f32", 64, 64, decayed),
     ]
     return programs
 
