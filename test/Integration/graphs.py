@@ -36,6 +36,8 @@ class Graph:
     layout: str = "bthd"
     output: str | None = None
 
+    precision: str | None = None
+
     has_lengths = False
 
     @property
@@ -50,6 +52,11 @@ class Graph:
     @property
     def output_dtype(self):
         return self.output or self.dtype
+
+    @property
+    def operand_dtype(self):
+        """What a GPU rounds operands of products to."""
+        return self.precision or self.dtype
 
     def width(self, operand):
         """The width of a scan's operand."""
