@@ -65,13 +65,14 @@ class Graph:
         return self.dv if operand == "v" else self.d
 
     @property
-    def depth(self):
-        """The longest path of scans from the inputs to the result."""
+    def roundings_of_scans(self):
+        """The last scan and those whose results are factors of its terms, and of these
+        results, and so on, each as often as it is one."""
 
         def of(operand):
             if not isinstance(operand, int):
                 return 0
-            return 1 + max(of(x) for x in self.scans[operand][:3])
+            return 1 + sum(of(x) for x in self.scans[operand][:3])
 
         return of(len(self.scans) - 1)
 
