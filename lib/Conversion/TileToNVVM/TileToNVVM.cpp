@@ -46,7 +46,7 @@ void tile::populateTypeConversions(TypeConverter &converter) {
         Type element = type.getElementType();
         if (element.getIntOrFloatBitWidth() == 16)
           element = VectorType::get({2}, element);
-        else if (!element.isF32())
+        else if (!element.isF32() && !element.isInteger(1))
           return failure();
         types.assign(FragAttr::getRegisters(type), element);
         return success();
@@ -185,6 +185,7 @@ struct ConvertTileToNVVM
     patterns.add<ConvertReturn, ConvertBlockId>(converter, &getContext());
     populateElementwisePatterns(converter, patterns);
     populateColumnPatterns(converter, patterns);
+    populateRowPatterns(converter, patterns);
     populateMatrixPatterns(converter, target.getInfo(), patterns);
     populateDeviceMemoryPatterns(converter, patterns);
     populateSharedMemoryPatterns(converter, patterns);
