@@ -70,9 +70,12 @@ if ptxas:
 else:
     lit_config.note("ptxas: not found; tests that assemble PTX are unsupported")
 
-has_numpy = subprocess.run(
-    [config.python, "-c", "import numpy"], capture_output=True
-).returncode == 0
+has_numpy = (
+    subprocess.run(
+        [config.python, "-c", "import numpy"], capture_output=True
+    ).returncode
+    == 0
+)
 if has_numpy:
     config.available_features.add("numpy")
 

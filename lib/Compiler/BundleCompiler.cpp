@@ -299,6 +299,7 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
   pm.addPass(createSymbolDCEPass());
   HLAToNVVMPipelineOptions pipeline;
   pipeline.target = options.target;
+  pipeline.precision = options.precision;
   buildHLAToNVVMPipeline(pm, pipeline);
   if (failed(pm.run(*program)))
     return firstError.take("could not compile the program");

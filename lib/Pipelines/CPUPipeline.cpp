@@ -75,6 +75,7 @@ void hla::buildHLAToCPUPipeline(OpPassManager &pm,
       options.vectorBits ? options.vectorBits : getHostVectorBits();
   HLAToTilePipelineOptions tile;
   tile.target = options.scheduleTarget;
+  tile.precision = options.precision;
   buildHLAToTilePipeline(pm, tile);
   addLoopPasses(pm, vectorBits);
   addLLVMPasses(pm, options.parallel);

@@ -49,6 +49,7 @@ void hla::buildHLAToNVVMPipeline(OpPassManager &pm,
                                  const HLAToNVVMPipelineOptions &options) {
   HLAToTilePipelineOptions tile;
   tile.target = options.target;
+  tile.precision = options.precision;
   buildHLAToTilePipeline(pm, tile);
   pm.addPass(tile::createHLATileOutlineKernels());
   pm.addPass(createCanonicalizerPass());

@@ -24,7 +24,7 @@ void hla::buildHLAToTilePipeline(OpPassManager &pm,
   pm.addPass(createHLAFuseScans({options.target}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createHLAAssignSchedule({options.target}));
+  pm.addPass(createHLAAssignSchedule({options.target, options.precision}));
   pm.addPass(createHLABufferize());
   pm.addPass(createConvertHLAToTile());
   pm.addPass(createCanonicalizerPass());

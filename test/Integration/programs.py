@@ -148,7 +148,9 @@ class Program:
                 operand = operand._replace(writes=f"{name}_out")
             arguments.append(operand)
         shape = self.sequence_shape(extents, self.dv)
-        results = [Operand("o", shape, self.output_dtype, writes="o")]
+        # Tokens of no sequence keep what an argument held: that is read.
+        held = "held" if self.has_lengths and self.out_arguments else None
+        results = [Operand("o", shape, self.output_dtype, held, "o")]
         if self.carry_out and not self.in_place:
             results += [
                 Operand(f"{n}_out", shape, floating, writes=f"{n}_out")

@@ -22,7 +22,9 @@
 // GPU:         hla_tile.launch {{.*}} schedule(<chunk = 32, warps = 4, stages = 2, precision = bf16>)
 // CHECK:         memref.subview %[[O]]
 // CHECK:         scf.for {{.*}} -> (tensor<64x64xf32>, tensor<64x32xf32>) {
-// CPU-COUNT-8:     hla_tile.dot {{.*}} : tensor<{{.*}}xf32>, tensor<{{.*}}xf32> ->
+// CPU-COUNT-2:     hla_tile.dot {{.*}} : tensor<{{.*}}xbf16>, tensor<{{.*}}x{{bf16|f32}}> ->
+// CPU-NOT:         to tensor<{{.*}}xbf16>
+// CPU-COUNT-6:     hla_tile.dot {{.*}} : tensor<{{.*}}>, tensor<{{.*}}> ->
 // GPU-COUNT-8:     hla_tile.dot {{.*}} : tensor<{{.*}}xbf16>, tensor<{{.*}}xbf16> ->
 // CHECK-NOT:       hla_tile.dot
 // CHECK:           hla_tile.store {{.*}} : tensor<{{16|32}}x32xbf16>

@@ -34,6 +34,11 @@ static cl::opt<std::string>
     target("target",
            cl::desc("sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120a"),
            cl::Required, cl::cat(category));
+static cl::opt<std::string>
+    precision("precision",
+              cl::desc("Precision of products: bf16, f16, tf32, bf16x3 or f32 "
+                       "(default: what the inputs' types say)"),
+              cl::value_desc("name"), cl::cat(category));
 static cl::list<std::string>
     entries("entry",
             cl::desc("Functions to compile (default: all public ones)"),
@@ -151,6 +156,7 @@ int main(int argc, char **argv) {
 
   BundleOptions options;
   options.target = target;
+  options.precision = precision;
   if (!noCubin)
     options.ptxas = ptxas.empty() ? findPtxas() : ptxas;
   std::vector<Bundle> bundles;

@@ -48,6 +48,7 @@ hla_run::compileForCPU(mlir::ModuleOp module, llvm::StringRef entry,
   HLAToCPUPipelineOptions pipeline;
   if (!options.scheduleTarget.empty())
     pipeline.scheduleTarget = options.scheduleTarget;
+  pipeline.precision = options.precision;
   pipeline.vectorBits =
       options.vectorBits ? options.vectorBits : getHostVectorBits();
   pipeline.parallel = options.isSerial ? CPUParallel::Serial

@@ -93,6 +93,7 @@ llvm::Error CUDADevice::initialize(mlir::ModuleOp module, llvm::StringRef entry,
     return error;
   const TargetInfo *target = TargetInfo::select(major, minor);
   BundleOptions bundleOptions;
+  bundleOptions.precision = options.precision;
   if (!options.scheduleTarget.empty())
     bundleOptions.target = options.scheduleTarget;
   else if (target)

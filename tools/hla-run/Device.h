@@ -33,6 +33,8 @@ public:
 struct CompileOptions {
   /// Whose schedule the program has, empty for the device's own.
   std::string scheduleTarget;
+  /// Precision of its products, empty for what the inputs' types say.
+  std::string precision;
   /// CPU: bits of a vector, 0 for the host's; one thread only.
   int64_t vectorBits = 0;
   bool isSerial = false;

@@ -60,6 +60,12 @@ static cl::opt<std::string>
                    cl::desc("Run the program that this target would run (its "
                             "schedule and roundings)"),
                    cl::value_desc("target"), cl::cat(category));
+static cl::opt<std::string>
+    precision("precision",
+              cl::desc("Precision of products: bf16, f16, tf32, bf16x3, f32 "
+                       "or f64 "
+                       "(default: what the inputs' types say)"),
+              cl::value_desc("name"), cl::cat(category));
 static cl::opt<int64_t> vectorBits("vector-bits",
                                    cl::desc("CPU: 128, 256 or 512; 0 for the "
                                             "host's"),
@@ -82,6 +88,11 @@ static std::string format(double value, const char *pattern) {
   llvm::raw_string_ostream(text) << llvm::format(pattern, value);
   return text;
 }
+
+/// How far a result may be where operands are sums of two bf16: four roundings
+/// of at most 2^-17 on the way, and four products without their lowest part, at
+/// most 2^-16.
+constexpr double kBF16x3Tolerance = 5e-5;
 
 /// How far a result of `rows` rows may be from the exact one, if `type` is what
 /// operands are rounded to. The rounding of a score does not average out over
@@ -213,20 +224,31 @@ static llvm::Expected<double> runAll(Device &device, const EntryABI &abi,
 /// Prints the errors; returns whether all are small enough.
 static bool report(const EntryABI &abi, const std::vector<Array> &arrays,
                    llvm::ArrayRef<Tensor> references) {
-  // Operands are rounded to the narrowest type among the arguments.
+  // Operands are rounded to the narrowest type among the arguments, or to the
+  // precision; tf32 rounds as f16 does.
   DType type = DType::F64;
   for (const ABIArgument &argument : abi.arguments)
     type = std::min(type, getDType(argument.elementType));
+  if (precision == "bf16")
+    type = DType::BF16;
+  else if (precision == "tf32" || precision == "f16")
+    type = std::min(type, DType::F16);
+  else if (precision == "f32" || precision == "bf16x3")
+    type = std::min(type, DType::F32);
   bool isGood = true;
   for (auto [index, reference] : llvm::zip(abi.results, references)) {
     const int64_t width = std::max<int64_t>(1, reference.shape.back());
     double tolerance = getTolerance(type, reference.values.size() / width);
+    if (precision == "bf16x3")
+      tolerance = std::max(tolerance, kBF16x3Tolerance);
     double error = getError(arrays[index], reference);
     bool isClose = error <= tolerance; // false for NaN
     isGood &= isClose;
-    printRow("error", abi.arguments[index].name + ": " + format(error, "%.2e") +
-                          " (at most " + format(tolerance, "%.0e") + " for " +
-                          getName(type) + ") " + (isClose ? "ok" : "FAIL"));
+    printRow("error",
+             abi.arguments[index].name + ": " + format(error, "%.2e") +
+                 " (at most " + format(tolerance, "%.0e") + " for " +
+                 (precision.empty() ? getName(type) : StringRef(precision)) +
+                 ") " + (isClose ? "ok" : "FAIL"));
   }
   return isGood;
 }
@@ -287,7 +309,7 @@ static llvm::Expected<bool> runProgram() {
     references = std::move(*evaluated);
   }
 
-  CompileOptions options{scheduleTarget, vectorBits, isSerial};
+  CompileOptions options{scheduleTarget, precision, vectorBits, isSerial};
   mlir::OwningOpRef<mlir::ModuleOp> compiled = (*module).get().clone();
   auto begin = std::chrono::steady_clock::now();
   auto device = deviceName == "cpu"

@@ -25,6 +25,8 @@ namespace hla {
 struct BundleOptions {
   /// A GPU of `TargetInfo`.
   std::string target = "sm_80";
+  /// Precision of products (`#hla.schedule`); empty for the inputs' own.
+  std::string precision;
   /// The assembler; none where empty: the bundle has no cubin then.
   std::string ptxas;
 };

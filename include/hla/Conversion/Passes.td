@@ -40,8 +40,10 @@ def ConvertHLAToTile : Pass<"convert-hla-to-tile"> {
     sequence, whose views begin at its first token; lengths are clamped, so that
     wrong ones lead nowhere else.
 
-    Operands of products are rounded to the schedule's precision; numbers of 16
-    bits are computed with in `f32`.
+    Operands of products are rounded to the schedule's precision: where a chunk
+    computes them, where a product reads a state, and where inputs of f32 are
+    loaded. Narrower ones stay as they are. Numbers of 16 bits are computed
+    with in `f32`.
 
     Example: `hla-opt --hla-fuse-scans --hla-assign-schedule --hla-bufferize --convert-hla-to-tile`
   }];
@@ -60,10 +62,11 @@ def ConvertHLATileToLinalg : Pass<"convert-hla-tile-to-linalg"> {
   let summary = "Turns tile programs into linalg on tensors, for a CPU";
   let description = [{
     A launch becomes an `scf.parallel` over batches and heads. Tiles stay values
-    of their tensor types: loads are copies into a buffer, zero outside of the
-    view; dots are `linalg.matmul` on operands extended to the accumulator's
-    type; `causal` and `decay` are `linalg.generic`, with exponents computed in
-    `f64`. Columns are filled number by number. A program is executed with the roundings that it says, so that what a
+    of their tensor types, tf32 as f32: loads are copies into a buffer, zero
+    outside of the view; dots are `linalg.matmul` on operands extended to the
+    accumulator's type, three with `bf16x3`; `causal` and `decay` are
+    `linalg.generic`, with exponents computed in `f64`. Columns are filled number
+    by number. A program is executed with the roundings that it says, so that what a
     GPU's program computes can be checked on a CPU.
 
     Programs with layouts or scheduled operations are refused.
@@ -115,9 +118,10 @@ def ConvertHLATileToNVVM : Pass<"convert-hla-tile-to-nvvm", "::mlir::gpu::GPUMod
 
     | tile | instructions |
     |---|---|
-    | `dot` | `ldmatrix`, `mma.sync.m16n8k16` |
-    | `write`, `read` | `stmatrix` (or `movmatrix` and stores, before sm_90), `ldmatrix` |
+    | `dot` | `ldmatrix` of 16-bit operands, loads of 32-bit ones; `mma.sync.m16n8k16` of bf16 and f16, `.m16n8k8` of tf32 |
+    | `write`, `read` | of 16 bits `stmatrix` (or `movmatrix` and stores, before sm_90) and `ldmatrix`, of 32 bits stores and loads |
     | `copy_async`, `copy_commit`, `copy_wait` | `cp.async` of 16 bytes, zero-filled |
+    | `round` | `cvt.rna.tf32.f32` |
     | `store` | stores of 16 bytes from shared memory, of 4 from registers |
     | `barrier` | `bar.sync` |
 

@@ -13,6 +13,7 @@
 
 namespace mlir {
 class RewritePatternSet;
+class TypeConverter;
 
 namespace hla {
 
@@ -21,9 +22,13 @@ namespace hla {
 #define GEN_PASS_DECL_HLAVECTORIZETILES
 #include "hla/Conversion/Passes.h.inc"
 
+/// Conversions of types for these patterns: tiles of tf32 are f32.
+void populateHLATileToLinalgConversions(TypeConverter &converter);
+
 /// Patterns that turn the program operations of the hla_tile dialect into
 /// linalg on tensors, and a launch into a parallel loop.
-void populateHLATileToLinalgPatterns(RewritePatternSet &patterns);
+void populateHLATileToLinalgPatterns(const TypeConverter &converter,
+                                     RewritePatternSet &patterns);
 
 } // namespace hla
 } // namespace mlir

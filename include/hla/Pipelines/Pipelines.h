@@ -28,6 +28,11 @@ struct HLAToTilePipelineOptions
       llvm::cl::desc("Target whose schedule the tile program has: cpu, sm_80, "
                      "sm_86, sm_89, sm_90a, sm_100a or sm_120a"),
       llvm::cl::init("cpu")};
+  PassOptions::Option<std::string> precision{
+      *this, "precision",
+      llvm::cl::desc("Precision of products, as in hla-assign-schedule; by "
+                     "default what the inputs' types say"),
+      llvm::cl::init("")};
 };
 
 /// Appends the passes that turn hla operations on tensors into tile programs.
@@ -46,6 +51,11 @@ struct HLAToNVVMPipelineOptions
           "GPU architecture: sm_80, sm_86, sm_89, sm_90a, sm_100a or "
           "sm_120a"),
       llvm::cl::init("sm_80")};
+  PassOptions::Option<std::string> precision{
+      *this, "precision",
+      llvm::cl::desc("Precision of products, as in hla-assign-schedule; by "
+                     "default what the inputs' types say"),
+      llvm::cl::init("")};
 };
 
 /// Appends the passes that turn hla operations on tensors into kernels in the
@@ -70,6 +80,11 @@ struct HLAToCPUPipelineOptions
       llvm::cl::desc(
           "Target whose schedule and precision the tile program has"),
       llvm::cl::init("cpu")};
+  PassOptions::Option<std::string> precision{
+      *this, "precision",
+      llvm::cl::desc("Precision of products, as in hla-assign-schedule; by "
+                     "default what the inputs' types say"),
+      llvm::cl::init("")};
   PassOptions::Option<int64_t> vectorBits{
       *this, "vector-bits",
       llvm::cl::desc("Bits of a vector register: 128, 256 or 512; 0 for the "

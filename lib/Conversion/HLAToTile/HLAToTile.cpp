@@ -55,6 +55,8 @@ private:
   Value getChunkSize();
   Value getTile(Value row);
   Value getMasked(Value row, bool isMasked);
+  Type getLoadedType(BlockArgument row);
+  Value roundOperand(Value tile);
   Value dot(Value lhs, Value rhs, Value acc, bool transposeLhs,
             bool transposeRhs);
   Value decay(Span span, Value tile, Value sums);
@@ -100,7 +102,7 @@ Value ProgramBuilder::zeros(int64_t rows, int64_t cols) {
 
 Value ProgramBuilder::cast(Value tile, FloatType elementType) {
   auto type = mlir::cast<RankedTensorType>(tile.getType());
-  unsigned from = type.getElementType().getIntOrFloatBitWidth();
+  const unsigned from = type.getElementTypeBitWidth();
   auto result = type.clone(elementType);
   if (type == result)
     return tile;
@@ -114,7 +116,11 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
   OpBuilder::InsertionGuard guard(b);
   if (Operation *definition = tile.getDefiningOp())
     b.setInsertionPointAfter(definition);
-  return arith::TruncFOp::create(b, result, tile);
+  auto rounded = arith::TruncFOp::create(b, result, tile);
+  // As instructions round to tf32.
+  if (elementType.isTF32())
+    rounded.setRoundingmode(arith::RoundingMode::to_nearest_away);
+  return rounded;
 }
 
 Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
@@ -126,10 +132,38 @@ Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
               accumulatorType);
 }
 
+/// The element type of the tile of an input: its own, or tf32 for f32 that is
+/// read as such an operand and nothing else.
+Type ProgramBuilder::getLoadedType(BlockArgument row) {
+  Type type = getElementTypeOrSelf(row);
+  const bool isOperand = llvm::all_of(row.getUsers(), [&](Operation *user) {
+    auto step = dyn_cast<StepOp>(user);
+    return step && llvm::is_contained(
+                       {step.getQuery(), step.getKey(), step.getValue()}, row);
+  });
+  return type.isF32() && operandType.isTF32() && isOperand ? operandType : type;
+}
+
+/// A tile as an operand of a product: rounded to the schedule's precision, or
+/// as it is if that has all of its values.
+Value ProgramBuilder::roundOperand(Value tile) {
+  auto type = mlir::cast<RankedTensorType>(tile.getType());
+  return type.getElementTypeBitWidth() < operandType.getWidth()
+             ? tile
+             : cast(tile, operandType);
+}
+
 Value ProgramBuilder::dot(Value lhs, Value rhs, Value acc, bool transposeLhs,
                           bool transposeRhs) {
-  return DotOp::create(b, acc.getType(), cast(lhs, operandType),
-                       cast(rhs, operandType), acc, transposeLhs, transposeRhs);
+  lhs = roundOperand(lhs);
+  rhs = roundOperand(rhs);
+  // Of two operands of one 16-bit type, products are exact.
+  Type type = getElementTypeOrSelf(lhs);
+  const bool isExact =
+      type == getElementTypeOrSelf(rhs) && type.getIntOrFloatBitWidth() == 16;
+  return DotOp::create(
+      b, acc.getType(), lhs, rhs, acc, transposeLhs, transposeRhs,
+      schedule.getPrecision() == Precision::BF16x3 && !isExact);
 }
 
 //===----------------------------------------------------------------------===//
@@ -323,7 +357,7 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
     values[argument] =
         isa<MemRefType>(input.getType())
             ? LoadOp::create(
-                  b, getTileType(row.getDimSize(0), row.getElementType()),
+                  b, getTileType(row.getDimSize(0), getLoadedType(argument)),
                   input, chunkRow)
             : input;
   }

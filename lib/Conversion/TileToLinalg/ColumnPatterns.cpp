@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Columns.h"
+#include "Rounding.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -26,13 +27,6 @@ using namespace mlir::hla::tile;
 Value tile::createEmpty(OpBuilder &b, Location loc, RankedTensorType type) {
   return tensor::EmptyOp::create(b, loc, type.getShape(),
                                  type.getElementType());
-}
-
-Value tile::extend(OpBuilder &b, Location loc, Value tile, Type elementType) {
-  auto type = cast<RankedTensorType>(tile.getType());
-  if (type.getElementType() == elementType)
-    return tile;
-  return arith::ExtFOp::create(b, loc, type.clone(elementType), tile);
 }
 
 Value tile::createColumn(

@@ -21,9 +21,6 @@ constexpr int64_t kAlignment = 64;
 /// An uninitialised tensor.
 Value createEmpty(OpBuilder &b, Location loc, RankedTensorType type);
 
-/// `tile` in the accumulator's element type. Exact: the accumulator is wider.
-Value extend(OpBuilder &b, Location loc, Value tile, Type elementType);
-
 /// A tensor of `shape` that owns its memory, filled row by row: `number(i)` is
 /// element `i`, or `(i, 0)` of a column.
 Value createColumn(OpBuilder &b, Location loc, ArrayRef<int64_t> shape,

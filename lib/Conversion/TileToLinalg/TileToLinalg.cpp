@@ -14,6 +14,7 @@
 
 #include "hla/Conversion/TileToLinalg.h"
 #include "Columns.h"
+#include "Rounding.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -24,6 +25,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::hla {
@@ -105,7 +107,8 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
   LogicalResult matchAndRewrite(LoadOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
-    RankedTensorType type = op.getTile().getType();
+    auto type = getTypeConverter()->convertType<RankedTensorType>(
+        op.getTile().getType());
     if (op.getView().getType().getRank() == 1) {
       b.replaceOp(op, loadColumn(b, loc, adaptor.getView(), op.getRow(), type));
       return success();
@@ -127,8 +130,11 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
       copy(createBlock(b, loc, buffer, window.tileRow, zero, window.rows,
                        window.cols));
     }
-    b.replaceOpWithNewOp<bufferization::ToTensorOp>(
-        op, type, buffer, /*restrict=*/true, /*writable=*/true);
+    Value tile = bufferization::ToTensorOp::create(
+        b, loc, type, buffer, /*restrict=*/true, /*writable=*/true);
+    if (type != op.getTile().getType())
+      tile = roundToTF32(b, loc, tile);
+    b.replaceOp(op, tile);
     return success();
   }
 
@@ -254,9 +260,29 @@ struct DotPattern : OpConversionPattern<DotOp> {
         !isa<RankedTensorType>(op.getRhs().getType()))
       return b.notifyMatchFailure(op, "an operand is in shared memory");
     Location loc = op.getLoc();
+    if (!op.getBf16x3()) {
+      Type wide = getElementTypeOrSelf(op);
+      b.replaceOp(op, multiply(b, op, extend(b, loc, adaptor.getLhs(), wide),
+                               extend(b, loc, adaptor.getRhs(), wide),
+                               adaptor.getAcc()));
+      return success();
+    }
+    auto [lhs, lhsRest] = splitBF16(b, loc, adaptor.getLhs());
+    auto [rhs, rhsRest] = splitBF16(b, loc, adaptor.getRhs());
+    Value sum = adaptor.getAcc();
+    if (lhsRest)
+      sum = multiply(b, op, lhsRest, rhs, sum);
+    if (rhsRest)
+      sum = multiply(b, op, lhs, rhsRest, sum);
+    b.replaceOp(op, multiply(b, op, lhs, rhs, sum));
+    return success();
+  }
+
+  /// `acc` and the product of `lhs` and `rhs`, transposed as `op` says.
+  static Value multiply(OpBuilder &b, DotOp op, Value lhs, Value rhs,
+                        Value acc) {
+    Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getType());
-    Value lhs = extend(b, loc, adaptor.getLhs(), type.getElementType());
-    Value rhs = extend(b, loc, adaptor.getRhs(), type.getElementType());
     if (op.getTransposeRhs()) {
       ArrayRef<int64_t> shape =
           cast<RankedTensorType>(rhs.getType()).getShape();
@@ -266,14 +292,57 @@ struct DotPattern : OpConversionPattern<DotOp> {
                                         ArrayRef<int64_t>{1, 0})
                 ->getResult(0);
     }
-    Operation *product;
     if (op.getTransposeLhs())
-      product = linalg::MatmulTransposeAOp::create(
-          b, loc, TypeRange(type), ValueRange{lhs, rhs}, adaptor.getAcc());
-    else
-      product = linalg::MatmulOp::create(
-          b, loc, TypeRange(type), ValueRange{lhs, rhs}, adaptor.getAcc());
-    b.replaceOp(op, product);
+      return linalg::MatmulTransposeAOp::create(b, loc, TypeRange(type),
+                                                ValueRange{lhs, rhs}, acc)
+          .getResult(0);
+    return linalg::MatmulOp::create(b, loc, TypeRange(type),
+                                    ValueRange{lhs, rhs}, acc)
+        .getResult(0);
+  }
+};
+
+static bool isF64ToBF16(arith::TruncFOp op) {
+  return getElementTypeOrSelf(op.getIn()).isF64() &&
+         getElementTypeOrSelf(op.getType()).isBF16();
+}
+
+/// Roundings that a CPU has no instruction for, nor a library: to tf32, and from
+/// f64 to bf16. From f64 they go by way of f32, which moves a value by 2^-24 of it
+/// at most, and so the second rounding by a whole unit in as rare cases.
+struct TruncFPattern : OpConversionPattern<arith::TruncFOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    const bool toTF32 = isTF32(op.getType());
+    if (!toTF32 && !isF64ToBF16(op))
+      return b.notifyMatchFailure(op, "a rounding that CPUs have");
+    Location loc = op.getLoc();
+    Value value = adaptor.getIn();
+    if (getElementTypeOrSelf(value).isF64()) {
+      Type f32 = b.getF32Type();
+      if (auto shaped = dyn_cast<ShapedType>(value.getType()))
+        f32 = shaped.clone(f32);
+      value = arith::TruncFOp::create(b, loc, f32, value);
+    }
+    b.replaceOp(op, toTF32 ? roundToTF32(b, loc, value)
+                           : arith::TruncFOp::create(b, loc, op.getType(), value)
+                                 .getResult());
+    return success();
+  }
+};
+
+/// What is extended from tf32 is an f32 already.
+struct ExtFPattern : OpConversionPattern<arith::ExtFOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    if (!isTF32(op.getIn().getType()))
+      return b.notifyMatchFailure(op, "no extension of tf32");
+    b.replaceOp(op, extend(b, op.getLoc(), adaptor.getIn(),
+                           getElementTypeOrSelf(op.getType())));
     return success();
   }
 };
@@ -291,35 +360,6 @@ struct SplatPattern : OpConversionPattern<tensor::SplatOp> {
     auto type = cast<RankedTensorType>(op.getType());
     b.replaceOpWithNewOp<linalg::FillOp>(op, adaptor.getInput(),
                                          createEmpty(b, op.getLoc(), type));
-    return success();
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// Roundings
-//===----------------------------------------------------------------------===//
-
-static bool isF64ToBF16(arith::TruncFOp op) {
-  return getElementTypeOrSelf(op.getIn()).isF64() &&
-         getElementTypeOrSelf(op.getType()).isBF16();
-}
-
-/// From f64 to bf16 by way of f32: no CPU and no library rounds so in one step.
-/// The first rounding moves a value by 2^-24 of it at most, and so the second by
-/// more than half a bf16 in as rare cases.
-struct TruncPattern : OpConversionPattern<arith::TruncFOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult matchAndRewrite(arith::TruncFOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &b) const override {
-    if (!isF64ToBF16(op))
-      return failure();
-    Type f32 = b.getF32Type();
-    if (auto shaped = dyn_cast<ShapedType>(op.getType()))
-      f32 = shaped.clone(f32);
-    Value single =
-        arith::TruncFOp::create(b, op.getLoc(), f32, adaptor.getIn());
-    b.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), single);
     return success();
   }
 };
@@ -359,11 +399,18 @@ struct ConvertHLATileToLinalg
     ConversionTarget target(getContext());
     target.addIllegalDialect<HLATileDialect>();
     target.addIllegalOp<tensor::SplatOp>();
-    target.addDynamicallyLegalOp<arith::TruncFOp>(
-        [](arith::TruncFOp op) { return !isF64ToBF16(op); });
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.markUnknownOpDynamicallyLegal([](Operation *op) {
+      return llvm::none_of(op->getOperandTypes(), isTF32) &&
+             llvm::none_of(op->getResultTypes(), isTF32);
+    });
+    target.addDynamicallyLegalOp<arith::TruncFOp>([](arith::TruncFOp op) {
+      return !isTF32(op.getIn().getType()) && !isTF32(op.getType()) &&
+             !isF64ToBF16(op);
+    });
+    TypeConverter converter;
+    populateHLATileToLinalgConversions(converter);
     RewritePatternSet patterns(&getContext());
-    populateHLATileToLinalgPatterns(patterns);
+    populateHLATileToLinalgPatterns(converter, patterns);
     if (failed(applyPartialConversion(getOperation(), target,
                                       std::move(patterns))))
       signalPassFailure();
@@ -372,9 +419,19 @@ struct ConvertHLATileToLinalg
 
 } // namespace
 
-void hla::populateHLATileToLinalgPatterns(RewritePatternSet &patterns) {
+void hla::populateHLATileToLinalgConversions(TypeConverter &converter) {
+  converter.addConversion([](Type type) { return type; });
+  converter.addConversion([](RankedTensorType type) -> Type {
+    if (!isTF32(type))
+      return type;
+    return type.clone(Float32Type::get(type.getContext()));
+  });
+}
+
+void hla::populateHLATileToLinalgPatterns(const TypeConverter &converter,
+                                          RewritePatternSet &patterns) {
   populateColumnPatterns(patterns);
-  patterns
-      .add<LoadPattern, StorePattern, DotPattern, SplatPattern, LaunchPattern,
-           TruncPattern>(patterns.getContext());
+  patterns.add<LoadPattern, StorePattern, DotPattern, SplatPattern,
+               LaunchPattern, TruncFPattern, ExtFPattern>(
+      converter, patterns.getContext());
 }

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -42,9 +43,12 @@ struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
     if (!splat || !isTile(op) ||
         failed(getTypeConverter()->convertType(op.getType(), types)))
       return failure();
-    TypedAttr value = splat.getSplatValue<FloatAttr>();
+    auto element = splat.getSplatValue<FloatAttr>();
+    TypedAttr value = element;
     if (auto pair = dyn_cast<VectorType>(types.front()))
       value = DenseElementsAttr::get(pair, {Attribute(value)});
+    else if (types.front() != element.getType()) // tf32
+      value = FloatAttr::get(types.front(), element.getValueAsDouble());
     Value constant = arith::ConstantOp::create(rewriter, op.getLoc(), value);
     rewriter.replaceOpWithMultiple(
         op, {SmallVector<Value>(types.size(), constant)});
@@ -52,7 +56,8 @@ struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
   }
 };
 
-/// Rounds pairs of registers: one instruction (cvt.rn.bf16x2) a pair.
+/// Rounds pairs of registers: one instruction (cvt.rn.bf16x2) a pair. To tf32,
+/// register by register.
 struct ConvertTruncF : OpConversionPattern<arith::TruncFOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -63,6 +68,13 @@ struct ConvertTruncF : OpConversionPattern<arith::TruncFOp> {
       return failure();
     Location loc = op.getLoc();
     ValueRange source = adaptor.getIn();
+    if (getElementTypeOrSelf(op.getType()).isTF32()) {
+      Emitter e(loc, rewriter);
+      rewriter.replaceOpWithMultiple(
+          op, {llvm::map_to_vector(
+                  source, [&](Value value) { return e.roundToTF32(value); })});
+      return success();
+    }
     auto wide = VectorType::get({2}, rewriter.getF32Type());
     auto pairType = wide.clone(getElementTypeOrSelf(op.getType()));
     SmallVector<Value> pairs;
@@ -84,6 +96,10 @@ struct ConvertExtF : OpConversionPattern<arith::ExtFOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!isFragment(op))
       return failure();
+    if (getElementTypeOrSelf(op.getIn()).isTF32()) { // Is an f32.
+      rewriter.replaceOpWithMultiple(op, {SmallVector<Value>(adaptor.getIn())});
+      return success();
+    }
     SmallVector<Value> registers;
     for (Value pair : adaptor.getIn())
       for (int64_t i : {0, 1}) {

@@ -141,6 +141,13 @@ Value Emitter::atLeast(Value x, double least) {
   return arith::SelectOp::create(*this, isLess, bound, x);
 }
 
+Value Emitter::roundToTF32(Value value) {
+  Value bits = NVVM::ConvertFloatToTF32Op::create(
+      *this, getI32Type(), value, NVVM::FPRoundingMode::RNA,
+      NVVM::SaturationMode::NONE, /*relu=*/false);
+  return arith::BitcastOp::create(*this, getF32Type(), bits);
+}
+
 Value Emitter::power2(Value x) {
   return LLVM::CallIntrinsicOp::create(
              *this, getF32Type(), getStringAttr("llvm.nvvm.ex2.approx.ftz.f"),
@@ -149,7 +156,7 @@ Value Emitter::power2(Value x) {
 }
 
 ThreadPlace::ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle) {
-  Value thread = e.opaqueThreadId(shuffle);
+  thread = e.opaqueThreadId(shuffle);
   Value warp = e.div(thread, 32);
   lane = e.rem(thread, 32);
   rowWarp = e.div(warp, frag.getColWarps());
@@ -189,23 +196,41 @@ void FragmentShape::forEachElement(
               8 * np + i % 2);
 }
 
+/// s(r) of a row of `pieces` pieces of 8 elements (`#hla_tile.smem`).
+static Value getSwizzle(Emitter &e, Value row, int64_t pieces,
+                        int64_t elementBytes) {
+  if (elementBytes == 2)
+    return pieces >= 8 ? e.rem(row, 8) : e.rem(e.div(row, 8 / pieces), pieces);
+  Value bit1 = e.rem(e.div(row, 2), 2);
+  if (pieces < 4)
+    return bit1;
+  Value bits02 = e.rem(e.exclusiveOr(row, e.div(row, 4)), 2);
+  return e.add(e.mul(bit1, 2), bits02);
+}
+
 // Piece p of row r lies at place p xor s(r). With p = p₀ + p₁, where the lane's
 // p₀ and the constant p₁ share no bits, p xor s = (p₀ xor s) xor p₁; and
 // s(r₀ + r₁) = s(r₀) for a multiple r₁ of 8. So one xor with a constant and one
 // addition reach any place.
 SharedAddress::SharedAddress(Emitter &e, MemRefType buffer, Value base,
-                             Value row, Value piece) {
+                             Value row, Value piece)
+    : elementBytes(getStorageBits(buffer.getElementType()) / 8) {
   auto smem = cast<SmemAttr>(buffer.getMemorySpace());
   const int64_t cols = smem.getStored(buffer.getShape()).second;
-  const int64_t pieces = cols / 8;
-  pitch = 2 * cols;
-  Value swizzle =
-      pieces >= 8 ? e.rem(row, 8) : e.rem(e.div(row, 8 / pieces), pieces);
-  swizzled = e.mul(e.exclusiveOr(piece, swizzle), 16);
-  rowBase = e.byteOffset(base, e.mul(row, pitch));
+  pitch = elementBytes * cols;
+  Value swizzle = getSwizzle(e, row, cols / 8, elementBytes);
+  swizzled = e.mul(e.exclusiveOr(piece, swizzle), 8 * elementBytes);
+  firstRowBase = rowBase = e.byteOffset(base, e.mul(row, pitch));
 }
 
 Value SharedAddress::get(Emitter &e, int64_t rows, int64_t cols) const {
-  Value offset = e.exclusiveOr(swizzled, 2 * cols);
+  Value offset = e.exclusiveOr(swizzled, elementBytes * cols);
   return e.byteOffset(rowBase, e.add(offset, rows * pitch));
+}
+
+// From an even row to the next, s changes in its lowest bit, which counts for
+// rows of four pieces and more.
+Value SharedAddress::getNextRow(Emitter &e, int64_t rows, int64_t cols) const {
+  const bool isLong = pitch >= 128;
+  return get(e, rows + 1, isLong ? cols ^ 8 : cols);
 }

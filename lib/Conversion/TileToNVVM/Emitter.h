@@ -62,16 +62,18 @@ public:
   Value assembly(StringRef text, StringRef constraints, ValueRange operands,
                  Type result);
 
+  /// The nearest tf32, as an f32.
+  Value roundToTF32(Value value);
   /// The larger of `x` and a constant; NaN where `x` is.
   Value atLeast(Value x, double least);
   /// 2ˣ for an f32 `x`; 0 where it is below the least normal number.
   Value power2(Value x);
 };
 
-/// A thread's place among the warps of a fragment: `warp / colWarps`,
-/// `warp mod colWarps`, and its lane.
+/// A thread's number, and its place among the warps of a fragment:
+/// `warp / colWarps`, `warp mod colWarps`, and its lane.
 struct ThreadPlace {
-  Value rowWarp, colWarp, lane;
+  Value thread, rowWarp, colWarp, lane;
   ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle);
 };
 
@@ -104,7 +106,7 @@ struct FragmentShape {
 
 /// Addresses in a swizzled tile in shared memory (`#hla_tile.smem`). A lane is
 /// given a place in the stored tile, and from there reaches others at constant
-/// distances: `rows` a multiple of 8, and `cols` of 16, that do not carry into
+/// distances: `rows` a multiple of 8, and `cols` of 8, that do not carry into
 /// the bits of the lane's own column.
 class SharedAddress {
 public:
@@ -114,10 +116,16 @@ public:
 
   /// A pointer to the lane's place, displaced by `rows` and `cols`.
   Value get(Emitter &e, int64_t rows, int64_t cols) const;
+  /// The same place in the next row, of 32-bit elements and from an even row.
+  Value getNextRow(Emitter &e, int64_t rows, int64_t cols) const;
+  /// Displaces all places by `bytes`, and no longer by those of the last call.
+  void displace(Emitter &e, Value bytes) {
+    rowBase = e.byteOffset(firstRowBase, bytes);
+  }
 
 private:
-  Value rowBase, swizzled;
-  int64_t pitch;
+  Value firstRowBase, rowBase, swizzled;
+  int64_t elementBytes, pitch;
 };
 
 } // namespace mlir::hla::tile

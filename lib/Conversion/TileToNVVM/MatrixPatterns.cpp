@@ -7,164 +7,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Emitter.h"
+#include "Operands.h"
 #include "Patterns.h"
+#include "ProductKinds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 using namespace mlir::hla;
 using namespace mlir::hla::tile;
 
 namespace {
-
-/// Two neighbouring 16-bit elements, as instructions want them.
-Type getPackedType(Emitter &e, Type elementType) {
-  return elementType.isBF16() ? cast<Type>(e.getI32Type())
-                              : cast<Type>(VectorType::get({2}, elementType));
-}
-
-Value bitcast(Emitter &e, Type type, Value value) {
-  return value.getType() == type ? value
-                                 : LLVM::BitcastOp::create(e, type, value);
-}
-
-NVVM::LdStMatrixShapeAttr getMatrixShape(Emitter &e) {
-  return NVVM::LdStMatrixShapeAttr::get(e.getContext(), 8, 8);
-}
-
-/// Loads `num` (2 or 4) matrices of 8×8, as i32 registers of two elements.
-SmallVector<Value> loadMatrices(Emitter &e, Value address, unsigned num,
-                                bool transposed) {
-  Type type = LLVM::LLVMStructType::getLiteral(
-      e.getContext(), SmallVector<Type>(num, e.getI32Type()));
-  Value loaded = NVVM::LdMatrixOp::create(
-      e, type, address, num,
-      transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-      getMatrixShape(e), NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value> matrices;
-  for (unsigned i = 0; i < num; ++i)
-    matrices.push_back(LLVM::ExtractValueOp::create(e, loaded, i));
-  return matrices;
-}
-
-/// Four matrices of 8×8 that make up 16×16 elements of a fragment are read and
-/// written at once: matrix `l / 8` has its row `l mod 8` at the address of lane
-/// `l`. The order is that of an A operand and of two pieces of a fragment:
-///
-///   0: rows 0-7, cols 0-7   1: rows 8-15, cols 0-7   2, 3: the same, cols 8-15
-///
-/// For a tile that memory has transposed, rows and columns change places.
-struct BlockAddress : SharedAddress {
-  BlockAddress(Emitter &e, MemRefType buffer, Value base, Value row, Value col,
-               Value lane, bool transposed)
-      : SharedAddress(
-            e, buffer, base,
-            e.add(transposed ? col : row,
-                  e.add(e.rem(lane, 8),
-                        e.mul(transposed ? high(e, lane) : low(e, lane), 8))),
-            e.add(e.div(transposed ? row : col, 8),
-                  transposed ? low(e, lane) : high(e, lane))),
-        transposed(transposed) {}
-
-  /// The address of the block displaced by rows and cols of the fragment.
-  Value get(Emitter &e, int64_t rows, int64_t cols) const {
-    return transposed ? SharedAddress::get(e, cols, rows)
-                      : SharedAddress::get(e, rows, cols);
-  }
-
-private:
-  static Value low(Emitter &e, Value lane) { return e.rem(e.div(lane, 8), 2); }
-  static Value high(Emitter &e, Value lane) { return e.div(lane, 16); }
-
-  bool transposed;
-};
-
-SmemAttr getSmem(MemRefType type) {
-  return cast<SmemAttr>(type.getMemorySpace());
-}
-
-//===----------------------------------------------------------------------===//
-// Products
-//===----------------------------------------------------------------------===//
-
-/// The A operand of a product, `P×K`: from registers or shared memory.
-class OperandA {
-public:
-  /// `transposed` says that the operand is the transpose of the tile.
-  OperandA(Emitter &e, Type type, ValueRange values, bool transposed, Value row,
-           Value lane) {
-    if (auto buffer = dyn_cast<MemRefType>(type)) {
-      // Rows of the operand are rows in memory, or columns.
-      isTransposedInMemory =
-          transposed != (getSmem(buffer).getOrder() == Order::Col);
-      address.emplace(e, buffer, values.front(), row, e.i32(0), lane,
-                      isTransposedInMemory);
-      return;
-    }
-    pairs = values;
-    colPieces = FragmentShape(cast<RankedTensorType>(type)).colPieces;
-  }
-
-  /// Rows 16·m…, columns 16·k… of this warp's rows.
-  SmallVector<Value> get(Emitter &e, Type packed, int64_t m, int64_t k) const {
-    SmallVector<Value> operand;
-    if (address)
-      operand = loadMatrices(e, address->get(e, 16 * m, 16 * k), 4,
-                             isTransposedInMemory);
-    else
-      llvm::append_range(operand, pairs.slice((m * colPieces + 2 * k) * 2, 4));
-    for (Value &value : operand)
-      value = bitcast(e, packed, value);
-    return operand;
-  }
-
-private:
-  std::optional<BlockAddress> address;
-  bool isTransposedInMemory = false;
-  ValueRange pairs;
-  int64_t colPieces = 0;
-};
-
-/// The B operand, `K×R`, from shared memory. In the instruction's order its
-/// columns are rows of what a plain load gives, so a plain load reads `Bᵀ` by
-/// rows. Two column pieces at a time, or one where the warp has no more:
-///
-///   0: k 0-7, cols 0-7   1: k 8-15, cols 0-7   2, 3: the same, cols 8-15
-class OperandB {
-public:
-  OperandB(Emitter &e, MemRefType buffer, Value base, bool transposed,
-           Value col, Value lane, bool isWide)
-      : isWide(isWide),
-        isTransposedInMemory(transposed ==
-                             (getSmem(buffer).getOrder() == Order::Col)),
-        // A block of Bᵀ, its rows the columns of B, with matrices 1 and 2 of
-        // the order above exchanged.
-        address(e, buffer, base, col, e.i32(0), exchangeMiddle(e, lane, isWide),
-                isTransposedInMemory) {}
-
-  SmallVector<Value> get(Emitter &e, Type packed, int64_t k, int64_t n) const {
-    SmallVector<Value> operand = loadMatrices(
-        e, address.get(e, 8 * n, 16 * k), isWide ? 4 : 2, isTransposedInMemory);
-    for (Value &value : operand)
-      value = bitcast(e, packed, value);
-    return operand;
-  }
-
-private:
-  /// Lane bits 3 and 4 change places. Of a narrow load only the first 16 lanes'
-  /// addresses count.
-  static Value exchangeMiddle(Emitter &e, Value lane, bool isWide) {
-    Value low = e.rem(e.div(lane, 8), 2);
-    Value high = isWide ? e.div(lane, 16) : e.i32(0);
-    return e.add(e.rem(lane, 8), e.add(e.mul(low, 16), e.mul(high, 8)));
-  }
-
-  bool isWide, isTransposedInMemory;
-  BlockAddress address;
-};
 
 /// A product stored by rows is `D += A B` with `A = lhs`, `B = rhs`; stored
 /// transposed it is `Dᵀ += rhsᵀ lhsᵀ`. Every warp computes its block, 16×8 by
@@ -189,7 +46,10 @@ struct ConvertDot : OpConversionPattern<DotOp> {
         cast<ShapedType>(a.getType()).getDimSize(transposeA ? 0 : 1);
     if (depth % 16)
       return rewriter.notifyMatchFailure(op, "not in steps of 16 columns of A");
-    const bool isWide = shape.colPieces % 2 == 0;
+    ProductKind kind(getElementTypeOrSelf(a), getElementTypeOrSelf(b),
+                     op.getBf16x3());
+    // Of operands in parts one column piece at a time, to save registers.
+    const bool isWide = shape.colPieces % 2 == 0 && !kind.hasParts();
 
     ThreadPlace place(e, shape.frag, Shuffle::Product);
     OperandA operandA(e, a.getType(),
@@ -198,41 +58,28 @@ struct ConvertDot : OpConversionPattern<DotOp> {
     OperandB operandB(e, bType,
                       (swap ? adaptor.getLhs() : adaptor.getRhs()).front(),
                       transposeB, shape.getCol(e, place), place.lane, isWide);
-
-    Type elementType = getElementTypeOrSelf(a);
-    Type packed = getPackedType(e, elementType);
-    SmallVector<Value> acc(adaptor.getAcc());
+    ProductSum sum(e, kind, adaptor.getAcc(),
+                   matchPattern(op.getAcc(), m_AnyZeroFloat()), place.thread);
     for (int64_t k = 0; k < depth / 16; ++k) {
-      SmallVector<SmallVector<Value>> aRows;
-      for (int64_t m = 0; m < shape.rowPieces; ++m)
-        aRows.push_back(operandA.get(e, packed, m, k));
+      SmallVector<ProductKind::Parts> aRows;
       for (int64_t n = 0; n < shape.colPieces; n += isWide ? 2 : 1) {
-        SmallVector<Value> bCols = operandB.get(e, packed, k, n);
+        if (Value zero = sum.awaitEarlier(e)) {
+          operandA.displace(e, zero);
+          operandB.displace(e, zero);
+        }
+        if (n == 0)
+          for (int64_t m = 0; m < shape.rowPieces; ++m)
+            aRows.push_back(kind.prepareA(e, operandA.get(e, m, k)));
+        SmallVector<ProductKind::Parts> bCols = llvm::map_to_vector(
+            operandB.get(e, k, n),
+            [&](ArrayRef<Value> piece) { return kind.prepareB(e, piece); });
         for (int64_t m = 0; m < shape.rowPieces; ++m)
-          for (size_t half = 0; half < bCols.size() / 2; ++half)
-            multiply(e, elementType, aRows[m],
-                     ArrayRef(bCols).slice(2 * half, 2),
-                     MutableArrayRef(acc).slice(
-                         shape.getRegister(m, n + half, 4), 4));
+          for (auto [i, bCol] : llvm::enumerate(bCols))
+            sum.add(e, aRows[m], bCol, shape.getRegister(m, n + i, 4));
       }
     }
-    rewriter.replaceOpWithMultiple(op, {acc});
+    rewriter.replaceOpWithMultiple(op, {sum.getRegisters()});
     return success();
-  }
-
-  /// acc += a b, of 16×16 and 16×8.
-  static void multiply(Emitter &e, Type elementType, ArrayRef<Value> a,
-                       ArrayRef<Value> b, MutableArrayRef<Value> acc) {
-    NVVM::MMATypes type =
-        elementType.isBF16() ? NVVM::MMATypes::bf16 : NVVM::MMATypes::f16;
-    Type result = LLVM::LLVMStructType::getLiteral(
-        e.getContext(), SmallVector<Type>(4, e.getF32Type()));
-    Value product = NVVM::MmaOp::create(
-        e, result, a, b, ValueRange(acc), ArrayRef<int64_t>{16, 8, 16},
-        std::nullopt, std::nullopt, std::array{type, type},
-        std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-    for (auto [i, value] : llvm::enumerate(acc))
-      value = LLVM::ExtractValueOp::create(e, product, i);
   }
 };
 
@@ -253,6 +100,29 @@ BlockAddress getBlockAddress(Emitter &e, const FragmentShape &shape,
                       isTransposedIn(shape.frag, buffer));
 }
 
+bool is16Bit(Type type) {
+  return getElementTypeOrSelf(type).getIntOrFloatBitWidth() == 16;
+}
+
+/// Where a thread's pairs of a 32-bit fragment are in a buffer.
+PairAddress getPairAddress(Emitter &e, const FragmentShape &shape,
+                           MemRefType buffer, Value base) {
+  ThreadPlace place(e, shape.frag, Shuffle::Write);
+  return PairAddress(e, buffer, base, shape.getRow(e, place),
+                     shape.getCol(e, place), place.lane,
+                     isTransposedIn(shape.frag, buffer));
+}
+
+/// Calls `visit(register, rows, cols)` for every pair of neighbours of a 32-bit
+/// fragment.
+void forEachPair(const FragmentShape &shape,
+                 function_ref<void(int64_t, int64_t, int64_t)> visit) {
+  for (int64_t m = 0; m < shape.rowPieces; ++m)
+    for (int64_t n = 0; n < shape.colPieces; ++n)
+      for (int64_t half : {0, 1})
+        visit(shape.getRegister(m, n, 4) + 2 * half, 16 * m + 8 * half, 8 * n);
+}
+
 struct ConvertRead : OpConversionPattern<ReadOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -263,6 +133,16 @@ struct ConvertRead : OpConversionPattern<ReadOp> {
     RankedTensorType type = op.getTile().getType();
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     FragmentShape shape(type);
+    if (!is16Bit(type)) {
+      PairAddress address =
+          getPairAddress(e, shape, buffer, adaptor.getBuffer().front());
+      SmallVector<Value> registers(FragAttr::getRegisters(type));
+      forEachPair(shape, [&](int64_t i, int64_t rows, int64_t cols) {
+        std::tie(registers[i], registers[i + 1]) = address.load(e, rows, cols);
+      });
+      rewriter.replaceOpWithMultiple(op, {registers});
+      return success();
+    }
     // Two column pieces at a time, or the one that the warp has.
     const bool isWide = shape.colPieces % 2 == 0;
     BlockAddress address =
@@ -292,6 +172,15 @@ struct ConvertWrite : OpConversionPattern<WriteOp> {
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     Value base = adaptor.getBuffer().front();
     FragmentShape shape(op.getTile().getType());
+    if (!is16Bit(buffer)) {
+      PairAddress address = getPairAddress(e, shape, buffer, base);
+      ValueRange registers = adaptor.getTile();
+      forEachPair(shape, [&](int64_t i, int64_t rows, int64_t cols) {
+        address.store(e, rows, cols, registers[i], registers[i + 1]);
+      });
+      rewriter.eraseOp(op);
+      return success();
+    }
     SmallVector<Value> matrices;
     for (Value pair : adaptor.getTile())
       matrices.push_back(bitcast(e, e.getI32Type(), pair));

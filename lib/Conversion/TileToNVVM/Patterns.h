@@ -19,9 +19,9 @@ constexpr llvm::StringLiteral kSharedMemoryName = "hla_shared_memory";
 
 /// What tiles and views are on a thread:
 ///
-/// - a fragment of f32: its registers, f32, in the order of `#hla_tile.frag`;
-/// one
-///   of 16-bit elements: pairs of neighbours, `vector<2xT>`;
+/// - a fragment of f32 or tf32: its registers, f32, in the order of
+///   `#hla_tile.frag`; one of 16-bit elements: pairs of neighbours,
+///   `vector<2xT>`;
 /// - a column in lanes: its numbers;
 /// - a matrix or a column in device memory: its pointer, row stride and number
 ///   of rows; a tensor of rank r: its pointer and r - 1 strides;

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -28,37 +29,54 @@ int64_t getNumThreads(Operation *op) {
           NVVM::NVVMDialect::getReqntidAttrName())[0];
 }
 
-/// A piece of 16 bytes of a tile: where it is in shared and in device memory,
-/// and whether its row is in the view.
+/// A piece of 16 bytes of a tile: where it is in shared memory; and where in
+/// device memory, and whether its row is in the view, if there is one.
 struct Piece {
   Value shared, device, isInside;
 };
 
+/// The rows of a view from `firstRow` on.
+struct ViewRows {
+  View view;
+  Value firstRow;
+};
+
 /// Shares the pieces of a tile out among the threads of a kernel, neighbours
-/// next to each other: between a buffer that is stored by rows, and the rows of
-/// a view from `firstRow` on. Calls `visit` for every piece of a thread.
+/// next to each other: those of a buffer that is stored by rows, and of the
+/// rows of a view that it is copied from or to. Calls `visit` for every piece
+/// of a thread.
 ///
 /// Bounds are checked against the number of rows of this tile that the view
 /// has. Every address is computed from the row: a distance in bytes, by which
 /// to advance, would take registers for the whole loop.
 LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
-                                   Value base, const View &view, Value firstRow,
+                                   Value base, std::optional<ViewRows> device,
                                    Shuffle shuffle,
                                    function_ref<void(const Piece &)> visit) {
   const int64_t threads = getNumThreads(op);
   const int64_t rows = buffer.getDimSize(0);
-  const int64_t pieces = buffer.getDimSize(1) / 8;
+  const int64_t elements = 128 / getStorageBits(buffer.getElementType());
+  const int64_t pieces = buffer.getDimSize(1) / elements;
   if (threads % pieces)
     return op->emitOpError()
-           << "expected rows of at most " << 8 * threads
-           << " elements (a thread copies 8), but got " << buffer;
+           << "expected rows of at most " << elements * threads
+           << " elements (a thread "
+           << "copies " << elements << "), but got " << buffer;
   // The threads take that many rows at a time.
   const int64_t rowsAtOnce = threads / pieces;
 
   Value thread = e.opaqueThreadId(shuffle);
   Value row = e.div(thread, pieces), piece = e.rem(thread, pieces);
-  Value numInside = view.countRows(e, firstRow, rows);
-  Value col = e.toI64(e.mul(piece, 8));
+  Value numInside, col;
+  if (device) {
+    numInside = device->view.countRows(e, device->firstRow, rows);
+    col = e.toI64(e.mul(piece, elements));
+  }
+  // Pieces of 32-bit elements are halves of what is permuted.
+  if (elements == 4) {
+    base = e.byteOffset(base, e.mul(e.rem(piece, 2), 16));
+    piece = e.div(piece, 2);
+  }
   std::optional<SharedAddress> address;
   if (rowsAtOnce % 8 == 0)
     address.emplace(e, buffer, base, row, piece);
@@ -72,13 +90,17 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
   }
   for (int64_t distance = 0; distance < rows; distance += rowsAtOnce) {
     Value there = e.add(row, distance);
-    Value device = view.getAddress(
-        e, arith::AddIOp::create(e, firstRow, e.toI64(there)), col);
-    Value isInside =
-        arith::CmpIOp::create(e, arith::CmpIPredicate::ult, there, numInside);
-    visit({address ? address->get(e, distance, 0)
-                   : SharedAddress(e, buffer, base, there, piece).get(e, 0, 0),
-           device, isInside});
+    Piece found;
+    if (device) {
+      found.device = device->view.getAddress(
+          e, arith::AddIOp::create(e, device->firstRow, e.toI64(there)), col);
+      found.isInside =
+          arith::CmpIOp::create(e, arith::CmpIPredicate::ult, there, numInside);
+    }
+    found.shared =
+        address ? address->get(e, distance, 0)
+                : SharedAddress(e, buffer, base, there, piece).get(e, 0, 0);
+    visit(found);
   }
   return success();
 }
@@ -108,7 +130,7 @@ struct ConvertSlot : OpConversionPattern<SlotOp> {
     Emitter e(op.getLoc(), rewriter);
     MemRefType buffer = op.getBuffer().getType();
     const int64_t bytes =
-        buffer.getNumElements() * buffer.getElementTypeBitWidth() / 8;
+        buffer.getNumElements() * getStorageBits(buffer.getElementType()) / 8;
     Value index = e.toI32(adaptor.getIndex().front());
     rewriter.replaceOp(
         op, e.byteOffset(adaptor.getRing().front(), e.mul(index, bytes)));
@@ -130,8 +152,8 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
     View view(adaptor.getView(), op.getView().getType());
     auto vectorType = VectorType::get({4}, e.getI32Type());
     LogicalResult result = forEachPieceOfThread(
-        e, op, buffer, adaptor.getTile().front(), view,
-        e.toI64(adaptor.getRow().front()), Shuffle::Store,
+        e, op, buffer, adaptor.getTile().front(),
+        ViewRows{view, e.toI64(adaptor.getRow().front())}, Shuffle::Store,
         [&](const Piece &piece) {
           scf::IfOp::create(e, piece.isInside, [&](OpBuilder &b, Location loc) {
             Value data = LLVM::LoadOp::create(b, loc, vectorType, piece.shared,
@@ -159,13 +181,42 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     View view(adaptor.getView(), op.getView().getType());
     LogicalResult result = forEachPieceOfThread(
-        e, op, buffer, adaptor.getBuffer().front(), view,
-        e.toI64(adaptor.getRow().front()), Shuffle::Copy,
+        e, op, buffer, adaptor.getBuffer().front(),
+        ViewRows{view, e.toI64(adaptor.getRow().front())}, Shuffle::Copy,
         [&](const Piece &piece) {
           Value bytes =
               arith::SelectOp::create(e, piece.isInside, e.i32(16), e.i32(0));
           NVVM::CpAsyncOp::create(e, piece.shared, piece.device, 16,
                                   NVVM::LoadCacheModifierKind::CG, bytes);
+        });
+    if (succeeded(result))
+      rewriter.eraseOp(op);
+    return result;
+  }
+};
+
+/// Rounds every piece that the thread has copied: the same pieces, as they are
+/// shared out in the same way.
+struct ConvertRound : OpConversionPattern<RoundOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(RoundOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Emitter e(op.getLoc(), rewriter);
+    auto vectorType = VectorType::get({4}, e.getF32Type());
+    LogicalResult result = forEachPieceOfThread(
+        e, op, cast<MemRefType>(op.getBuffer().getType()),
+        adaptor.getBuffer().front(), std::nullopt, Shuffle::Copy,
+        [&](const Piece &piece) {
+          Value data = LLVM::LoadOp::create(e, vectorType, piece.shared,
+                                            /*alignment=*/16);
+          SmallVector<Value> rounded;
+          for (int64_t i = 0; i < 4; ++i)
+            rounded.push_back(
+                e.roundToTF32(vector::ExtractOp::create(e, data, i)));
+          data = vector::FromElementsOp::create(e, vectorType, rounded);
+          LLVM::StoreOp::create(e, data, piece.shared, /*alignment=*/16);
         });
     if (succeeded(result))
       rewriter.eraseOp(op);
@@ -210,7 +261,8 @@ struct ConvertBarrier : OpConversionPattern<BarrierOp> {
 
 void tile::populateSharedMemoryPatterns(const TypeConverter &converter,
                                         RewritePatternSet &patterns) {
-  patterns.add<ConvertAlloc, ConvertSlot, ConvertBufferStore, ConvertCopyAsync,
-               ConvertCopyCommit, ConvertCopyWait, ConvertBarrier>(
-      converter, patterns.getContext());
+  patterns
+      .add<ConvertAlloc, ConvertSlot, ConvertBufferStore, ConvertCopyAsync,
+           ConvertRound, ConvertCopyCommit, ConvertCopyWait, ConvertBarrier>(
+          converter, patterns.getContext());
 }

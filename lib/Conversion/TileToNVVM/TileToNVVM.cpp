@@ -46,6 +46,8 @@ void tile::populateTypeConversions(TypeConverter &converter) {
         Type element = type.getElementType();
         if (element.getIntOrFloatBitWidth() == 16)
           element = VectorType::get({2}, element);
+        else if (element.isTF32())
+          element = Float32Type::get(element.getContext());
         else if (!element.isF32() && !element.isInteger(1))
           return failure();
         types.assign(FragAttr::getRegisters(type), element);
@@ -208,11 +210,12 @@ struct ConvertTileToNVVM
     kernels.walk(sinkRoundings);
   }
 
-  /// Moves what rounds pairs of registers to its first use: the assembler keeps
-  /// much of this order, and a state of many pairs need not be there twice.
+  /// Moves what rounds registers to its first use: the assembler keeps much of
+  /// this order, and a state of many registers need not be there twice.
   static void sinkRoundings(Block *block) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block))) {
-      if (!isa<arith::TruncFOp, vector::FromElementsOp>(op))
+      if (!isa<arith::TruncFOp, vector::FromElementsOp, arith::BitcastOp,
+               NVVM::ConvertFloatToTF32Op>(op))
         continue;
       Operation *first = nullptr;
       for (Operation *user : op.getUsers()) {

@@ -203,7 +203,7 @@ def _squares(out, ref, axes, stored):
     difference = abs(out - ref)
     if stored is not None:
         free = difference - _half_ulp(ref, dtype_name(stored))
-        difference = xp.where(free < 0.0, 0.0 * free, free)
+        difference = xp.where(free < 0.0, 0.0 * ref, free)
     square = difference * difference
     square = xp.where(xp.isfinite(square), square, math.inf + 0.0 * ref)
     if axes is None:

@@ -103,10 +103,11 @@ func.func @f16_to_bf16(%Q: memref<?x?x?x32xf16>, %O: memref<?x?x?x32xf32>) {
   return
 }
 
-// In f64 everything is.
+// In f64 sums and states are; operands are as they come.
 // CHECK-LABEL: func @f64
 // CHECK:         scf.for {{.*}} -> (tensor<3x3xf64>)
-// CHECK:           hla_tile.dot {{.*}} : tensor<16x3xf64>, tensor<16x3xf64> -> tensor<16x16xf64>
+// CHECK:           hla_tile.dot {{.*}} : tensor<16x3xf32>, tensor<16x3xf32> -> tensor<16x16xf64>
+// CHECK:           hla_tile.dot {{.*}} : tensor<16x3xf32>, tensor<3x3xf64> -> tensor<16x3xf64>
 func.func @f64(%Q: memref<?x?x?x3xf32>, %O: memref<?x?x?x3xf64>) {
   hla.fused_scan schedule(<chunk = 16, warps = 1, stages = 1, precision = f64>)
       ins(%Q : memref<?x?x?x3xf32>) outs(%O : memref<?x?x?x3xf64>) carry_in [false] carry_out [false] {

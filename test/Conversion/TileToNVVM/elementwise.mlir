@@ -30,6 +30,21 @@ gpu.func @round(%x: memref<64x64xf32>) kernel attributes {known_block_size = arr
   gpu.return
 }
 
+// tf32 register by register; it is an f32 already.
+// CHECK-LABEL: llvm.func @round_tf32(
+// CHECK-COUNT-32: nvvm.convert.float.to.tf32 %{{.*}} {rnd = #nvvm.fp_rnd_mode<rna>}
+// CHECK-NOT:     nvvm.convert.float.to.tf32
+// CHECK-NOT:     arith.extf
+// CHECK:         llvm.return
+gpu.func @round_tf32(%x: memref<64x64xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %t = hla_tile.load %x[%c0] : memref<64x64xf32> -> !Acc
+  %0 = arith.truncf %t to_nearest_away : !Acc to tensor<64x64xtf32, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
+  %1 = arith.extf %0 : tensor<64x64xtf32, #hla_tile.frag<rowWarps = 4, colWarps = 1>> to !Acc
+  hla_tile.store %1, %x[%c0] : !Acc, memref<64x64xf32>
+  gpu.return
+}
+
 // CHECK-LABEL: llvm.func @widen(
 // CHECK-COUNT-32: arith.extf %{{.*}} : bf16 to f32
 // CHECK-NOT:     arith.extf

@@ -88,5 +88,48 @@ gpu.func @narrow() kernel attributes {known_block_size = array<i32: 256, 1, 1>} 
   hla_tile.write %0, %b : tensor<32x32xbf16, #hla_tile.frag<rowWarps = 2, colWarps = 4>>, memref<32x32xbf16, #hla_tile.smem<order = row>>
   gpu.return
 }
+
+// 32-bit elements are written and read as pairs of neighbours, eight a thread for each
+// 16×16: words of 64 bits, or two of 32 where memory has the tile transposed.
+// CHECK-LABEL: llvm.func @wide(
+// CHECK-COUNT-16: llvm.store %{{.*}}, %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK-NOT:     llvm.store
+// CHECK-COUNT-32: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<3> -> f32
+// CHECK-NOT:     llvm.load
+// CHECK:         llvm.return
+gpu.func @wide() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %ring = hla_tile.alloc at 0 : memref<1x64x64xf32, #hla_tile.smem<order = row>>
+  %b = hla_tile.slot %ring[%c0] : memref<1x64x64xf32, #hla_tile.smem<order = row>> -> memref<64x64xf32, #hla_tile.smem<order = row>>
+  %t = arith.constant dense<1.0> : tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1>>
+  hla_tile.write %t, %b : tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1>>, memref<64x64xf32, #hla_tile.smem<order = row>>
+  %u = hla_tile.read %b : memref<64x64xf32, #hla_tile.smem<order = row>> -> tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1, transposed = true>>
+  gpu.return
+}
+
+// Where a lane's pair is: of 16 rows of 32 elements, 128 bytes each, row g and piece 0,
+// which the swizzle puts at place 2·g₁ + (g₀ xor g₂); there, its 8 bytes.
+// CHECK-LABEL: llvm.func @swizzle(
+// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[C:.*]] = arith.remui %[[LANE]], %c4_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[BYTES:.*]] = arith.muli %[[C]], %c8_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     llvm.getelementptr %{{.*}}[%[[BYTES]]]
+// CHECK-DAG:     %[[G:.*]] = arith.divui %[[LANE]], %c4_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[ROW:.*]] = arith.addi %{{.*}}, %[[G]]
+// CHECK-DAG:     %[[HALF:.*]] = arith.divui %[[ROW]], %c2_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[G1:.*]] = arith.remui %[[HALF]], %c2_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[FOURTH:.*]] = arith.divui %[[ROW]], %c4_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[X:.*]] = arith.xori %[[ROW]], %[[FOURTH]]
+// CHECK-DAG:     %[[X02:.*]] = arith.remui %[[X]], %c2_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[TWICE:.*]] = arith.muli %[[G1]], %c2_i32{{(_[0-9]+)?}}
+// CHECK-DAG:     %[[S:.*]] = arith.addi %[[TWICE]], %[[X02]]
+// CHECK-DAG:     arith.muli %[[S]], %c32_i32{{(_[0-9]+)?}}
+gpu.func @swizzle() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %ring = hla_tile.alloc at 0 : memref<1x16x32xf32, #hla_tile.smem<order = row>>
+  %b = hla_tile.slot %ring[%c0] : memref<1x16x32xf32, #hla_tile.smem<order = row>> -> memref<16x32xf32, #hla_tile.smem<order = row>>
+  %u = hla_tile.read %b : memref<16x32xf32, #hla_tile.smem<order = row>> -> tensor<16x32xf32, #hla_tile.frag<rowWarps = 1, colWarps = 1>>
+  gpu.return
+}
 }
 }

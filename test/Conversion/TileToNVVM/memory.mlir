@@ -87,6 +87,30 @@ gpu.func @copy(%v: memref<?x64xbf16, strided<[?, 1]>>, %row: index, %i: index) k
   gpu.return
 }
 
+// A piece of 16 bytes is four f32. Each thread rounds what it has copied, before others
+// see it.
+// CHECK-LABEL: llvm.func @copy_rounded(
+// CHECK-COUNT-4: nvvm.cp.async.shared.global
+// CHECK-NOT:     nvvm.cp.async.shared.global
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK:         %[[DATA:.*]] = llvm.load %[[AT:.*]] {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-4: nvvm.convert.float.to.tf32
+// CHECK:         llvm.store %{{.*}}, %[[AT]] {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<3>
+// CHECK-COUNT-12: nvvm.convert.float.to.tf32
+// CHECK-NOT:     nvvm.convert.float.to.tf32
+// CHECK:         nvvm.barrier
+gpu.func @copy_rounded(%v: memref<?x64xf32, strided<[?, 1]>>, %row: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, hla_tile.schedule = #hla.schedule<chunk = 32, warps = 4, stages = 1, precision = tf32>} {
+  %c0 = arith.constant 0 : index
+  %ring = hla_tile.alloc at 0 : memref<1x32x64xtf32, #hla_tile.smem<order = row>>
+  %slot = hla_tile.slot %ring[%c0] : memref<1x32x64xtf32, #hla_tile.smem<order = row>> -> memref<32x64xtf32, #hla_tile.smem<order = row>>
+  hla_tile.copy_async %v[%row], %slot : memref<?x64xf32, strided<[?, 1]>>, memref<32x64xtf32, #hla_tile.smem<order = row>>
+  hla_tile.copy_commit
+  hla_tile.copy_wait 0
+  hla_tile.round %slot : memref<32x64xtf32, #hla_tile.smem<order = row>>
+  hla_tile.barrier
+  gpu.return
+}
+
 // More threads than pieces: 16 rows of 4 pieces for 128 threads.
 // CHECK-LABEL: llvm.func @small_copy(
 // CHECK:         scf.if

@@ -17,7 +17,7 @@ from programs import state_dtype
 from tool_runner import Runner
 
 SEED = int(os.environ.get("HLA_TEST_SEED", "20251027"))
-COUNT = int(os.environ.get("HLA_TEST_CONFIGS", "600"))
+COUNT = int(os.environ.get("HLA_TEST_CONFIGS", "512"))
 
 
 class Pool:

@@ -66,6 +66,9 @@ def test_what_storing_rounds_may_be_free(dtype):
     assert reference.error(kept, exact) > 1e-4
     assert reference.error(kept, exact, stored=dtype) == 0.0
     assert reference.worst_error(kept, exact, stored=dtype) == 0.0
+    # No more than half a unit in the last place, though.
+    away = exact + (kept - exact) * 1.01
+    assert 0.0 < reference.error(away, exact, stored=dtype) < 1e-4
     # Something else is not: an error of f32 before it was stored, one of 16 bits.
     noise = np.random.default_rng(1).standard_normal(exact.shape)
     off = reference.round_to(exact * (1 + 1e-6 * noise), dtype)

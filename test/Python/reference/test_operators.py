@@ -39,6 +39,17 @@ def test_forms_agree(name, kind, reverse, tokens):
     forms(OPERATORS[name], q, k, v, carry=carry, **options)
 
 
+@pytest.mark.parametrize("name", [n for n in OPERATORS if n != "third_paper"])
+def test_forms_agree_on_any_carry(name):
+    """A state need not be one that tokens leave. (SK and SQ must be symmetric: the
+    paper's third order multiplies by them from either side.)"""
+    q, k, v = problem(2, 9)
+    stream = np.random.default_rng(2)
+    states = OPERATORS[name](q, k, v).states
+    carry = {n: stream.standard_normal(x.shape) for n, x in states.items()}
+    forms(OPERATORS[name], q, k, v, carry=carry, decay=0.9)
+
+
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("kind", ["undecayed", "constant", "token"])
 @pytest.mark.parametrize("normalize", [("add", 1e-6), ("add", 2.0), ("clamp", 3.0)])

@@ -21,7 +21,9 @@ def libraries():
     other folders run in this process too."""
     for name, path in LIBRARIES.items():
         if not path.exists():
-            pytest.fail(f"expected {path} (build HLARuntime and HLAFakeCuda), but got none")
+            pytest.fail(
+                f"expected {path} (build HLARuntime and HLAFakeCuda), but got none"
+            )
     saved = {name: os.environ.get(name) for name in LIBRARIES}
     os.environ.update({name: str(path) for name, path in LIBRARIES.items()})
     _library._library = None

@@ -49,6 +49,8 @@ class FakeDriver:
         for line in self.log.splitlines():
             if line.startswith("cuLaunchKernel"):
                 launch = dict(field.split("=") for field in line.split(" ")[1:])
-                launch["parameters"] = list(map(bytes.fromhex, launch["parameters"].split(",")))
+                launch["parameters"] = list(
+                    map(bytes.fromhex, launch["parameters"].split(","))
+                )
                 launches.append(launch)
         return launches

@@ -46,7 +46,9 @@ def test_errors(tmp_path):
 
     write_bundle(tmp_path)
     (tmp_path / "scale.ptx").write_text(PTX[:-1])
-    with pytest.raises(Error, match="scale.ptx: expected SHA-256 .*, but got") as raised:
+    with pytest.raises(
+        Error, match="scale.ptx: expected SHA-256 .*, but got"
+    ) as raised:
         Bundle(tmp_path)
     assert raised.value.status is Status.HASH_MISMATCH
 

@@ -24,7 +24,12 @@ def test_queries(driver):
 def test_copies(driver):
     array = DeviceArray((3, 2), "f32")
     assert repr(array) == "DeviceArray(f32[3, 2], device=0)"
-    assert (array.nbytes, array.size, array.itemsize, array.strides) == (24, 6, 4, (2, 1))
+    assert (array.nbytes, array.size, array.itemsize, array.strides) == (
+        24,
+        6,
+        4,
+        (2, 1),
+    )
     source = np.arange(6, dtype=np.float32).reshape(3, 2)
     target = np.zeros_like(source)
     array.copy_from(source)
@@ -36,7 +41,9 @@ def test_copies(driver):
     assert np.isnan(target).all()
     with pytest.raises(Error, match="buffer of 24 bytes, but got 12"):
         array.copy_from(source[:, 0].copy())
-    with pytest.raises(Error, match="expected bf16, f16, f32, f64 or i32, but got 'i8'"):
+    with pytest.raises(
+        Error, match="expected bf16, f16, f32, f64 or i32, but got 'i8'"
+    ):
         DeviceArray((1,), "i8")
     empty = DeviceArray((0, 4), "bf16")
     empty.copy_from(np.zeros((0, 4), np.uint16))

@@ -89,10 +89,18 @@ def test_numpy_reads_our_capsules():
         def __dlpack_device__(self):
             return 1, 0
 
-        def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        def __dlpack__(
+            self, *, stream=None, max_version=None, dl_device=None, copy=None
+        ):
             address = source.__array_interface__["data"][0]
             return export_array(
-                source, address, DataType(2, 32, 1), (2, 4, 3), (12, 1, 4), (1, 0), max_version
+                source,
+                address,
+                DataType(2, 32, 1),
+                (2, 4, 3),
+                (12, 1, 4),
+                (1, 0),
+                max_version,
             )
 
     result = np.from_dlpack(Exporter())

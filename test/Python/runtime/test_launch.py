@@ -58,7 +58,9 @@ def test_strided_and_offset(bundle, driver):
     assert bundle.check(x, y) == {"N": 3, "M": 4}
     bundle(x, y)
     parameters = driver.launches[0]["parameters"]
-    assert parameters[0] == struct.pack("<Q", base.__array_interface__["data"][0] + 4 * 72)
+    assert parameters[0] == struct.pack(
+        "<Q", base.__array_interface__["data"][0] + 4 * 72
+    )
     assert parameters[3] == struct.pack("<q", 4)
 
 
@@ -71,7 +73,9 @@ def test_bfloat16(tmp_path, driver):
     x, y = (DeviceView(np.zeros((3, 2, 4), np.uint16), bfloat16=True) for _ in "xy")
     bundle(x, y)
     assert len(driver.launches) == 1
-    with expect(Status.DTYPE_MISMATCH, "argument 'x': expected element type bf16, but got f16"):
+    with expect(
+        Status.DTYPE_MISMATCH, "argument 'x': expected element type bf16, but got f16"
+    ):
         bundle(DeviceView(np.zeros((3, 2, 4), np.float16)), y)
 
 
@@ -130,11 +134,18 @@ def test_devices(bundle, driver):
     bundle(*arrays(device=(13, 0)))
     x, _ = arrays()
     _, y = arrays(device=(2, 1))
-    with expect(Status.WRONG_DEVICE, r"argument 'y': .* device 0 \(as 'x'\), but got .* device 1"):
+    with expect(
+        Status.WRONG_DEVICE,
+        r"argument 'y': .* device 0 \(as 'x'\), but got .* device 1",
+    ):
         bundle(x, y)
-    with expect(Status.WRONG_DEVICE, r"argument 'x': .*got host memory \(numpy.ndarray\)"):
+    with expect(
+        Status.WRONG_DEVICE, r"argument 'x': .*got host memory \(numpy.ndarray\)"
+    ):
         bundle(np.zeros((3, 2, 4), np.float32), y)
-    with expect(Status.INVALID_ARGUMENT, "expected an array with __dlpack__.*builtins.list"):
+    with expect(
+        Status.INVALID_ARGUMENT, "expected an array with __dlpack__.*builtins.list"
+    ):
         bundle([1.0], y)
 
 
@@ -190,7 +201,9 @@ def test_refusing_producers(bundle):
     x, y = arrays()
     with expect(Status.INVALID_ARGUMENT, "argument 'x': .*BufferError: requires grad"):
         bundle(Refusing(x.array), y)
-    with expect(Status.INVALID_ARGUMENT, "argument 'y': .*ValueError: .*DLPack capsule"):
+    with expect(
+        Status.INVALID_ARGUMENT, "argument 'y': .*ValueError: .*DLPack capsule"
+    ):
         bundle(x, Strange(y.array))
 
 

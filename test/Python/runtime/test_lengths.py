@@ -52,9 +52,13 @@ def test_arguments(bundle, driver, make):
         bundle(x, y, make(numbers(0, 1, 1)))
     with expect(Status.CONSTRAINT, message):
         bundle.scratch_bytes(x, y, make(numbers(0, 1, 1)))
-    with expect(Status.DTYPE_MISMATCH, "'lengths': expected element type i32, but got i64"):
+    with expect(
+        Status.DTYPE_MISMATCH, "'lengths': expected element type i32, but got i64"
+    ):
         bundle(x, y, make(numbers(0, 1, 1, 5, dtype=np.int64)))
-    with expect(Status.DTYPE_MISMATCH, "'lengths': expected element type i32, but got u32"):
+    with expect(
+        Status.DTYPE_MISMATCH, "'lengths': expected element type i32, but got u32"
+    ):
         bundle(x, y, make(numbers(0, 1, 1, 5, dtype=np.uint32)))
     with expect(Status.RANK_MISMATCH, "'lengths': expected rank 1, but got 2"):
         bundle(x, y, make(np.zeros((4, 1), np.int32)))
@@ -85,7 +89,9 @@ def backwards(values):
     return numbers(*values[::-1])[::-1]
 
 
-@pytest.mark.parametrize("make", [list, tuple, list_of_numpy, on_host, on_device, strided, backwards])
+@pytest.mark.parametrize(
+    "make", [list, tuple, list_of_numpy, on_host, on_device, strided, backwards]
+)
 def test_check(driver, make):
     check_lengths(make([0]), 0)
     check_lengths(make([0, 3, 3, 7]), 7)
@@ -131,11 +137,17 @@ def test_check_refuses(driver):
         check_lengths(numbers(0, 1, dtype=np.float32), 5)
     with expect(Status.RANK_MISMATCH, "expected rank 1, but got 2"):
         check_lengths(np.zeros((2, 2), np.int32), 5)
-    with expect(Status.INVALID_ARGUMENT, "position 1: expected an integer, but got 1.5"):
+    with expect(
+        Status.INVALID_ARGUMENT, "position 1: expected an integer, but got 1.5"
+    ):
         check_lengths([0, 1.5], 5)
-    with expect(Status.INVALID_ARGUMENT, "expected an array or a sequence of integers.*got 7"):
+    with expect(
+        Status.INVALID_ARGUMENT, "expected an array or a sequence of integers.*got 7"
+    ):
         check_lengths(7, 5)
-    with expect(Status.LENGTHS, "position 1: expected a number of 32 bits, but got 2147483648"):
+    with expect(
+        Status.LENGTHS, "position 1: expected a number of 32 bits, but got 2147483648"
+    ):
         check_lengths([0, 2**31], 2**40)
     with expect(Status.WRONG_DEVICE, "lengths: .*memory of a ROCm device"):
         check_lengths(DeviceView(numbers(0, 1), device=(10, 0)), 5)

@@ -19,7 +19,11 @@ def run(code, **environment):
     kept["PYTHONPATH"] = str(ROOT / "python")
     kept.update({k: str(v) for k, v in environment.items()})
     done = subprocess.run(
-        [sys.executable, "-c", code], env=kept, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env=kept,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -48,7 +52,9 @@ def test_structures_have_the_headers_fields():
         "HlaDimInfo": _library.DimInfo,
         "HlaTargetInfo": _library.TargetInfo,
     }.items():
-        body = re.search(rf"typedef struct {name} {{(.*?)}} {name};", HEADER, re.S).group(1)
+        body = re.search(
+            rf"typedef struct {name} {{(.*?)}} {name};", HEADER, re.S
+        ).group(1)
         fields = re.findall(r"(\w+);", re.sub(r"///.*", "", body))
         assert len(fields) == len(structure._fields_), name
         for in_c, (in_python, _) in zip(fields, structure._fields_):
@@ -80,7 +86,9 @@ def test_library_on_the_loaders_path():
 
 
 def test_importing_opens_nothing():
-    code = "import hla, hla.runtime; print(hla.__version__, hla.runtime._library._library)"
+    code = (
+        "import hla, hla.runtime; print(hla.__version__, hla.runtime._library._library)"
+    )
     text = run(code, HLA_RUNTIME_LIBRARY="/nowhere/libHLARuntime.so")
     assert text.split() == ["0.1.0", "None"]
 
@@ -96,4 +104,6 @@ def test_no_driver():
         HLA_RUNTIME_LIBRARY=LIBRARIES["HLA_RUNTIME_LIBRARY"],
         HLA_CUDA_LIBRARY="libhla-absent.so.1",
     )
-    assert text.startswith("NO_DRIVER expected the CUDA driver's library 'libhla-absent.so.1'")
+    assert text.startswith(
+        "NO_DRIVER expected the CUDA driver's library 'libhla-absent.so.1'"
+    )

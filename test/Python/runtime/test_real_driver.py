@@ -129,7 +129,10 @@ def run(folder, code):
     def start(program):
         return subprocess.run(
             [sys.executable, "-c", program, str(folder)],
-            env=environment, capture_output=True, text=True, check=False,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
 
     probe = start("from hla import runtime; runtime.device_count()")
@@ -171,13 +174,17 @@ def test_refusals(tmp_path):
         return change
 
     text = run(write_bundle(tmp_path / "a", target("sm_70a", 7), PTX), FAILURE)
-    assert text.startswith("UNSUPPORTED_DEVICE expected a device of compute capability 7.0"), text
+    assert text.startswith(
+        "UNSUPPORTED_DEVICE expected a device of compute capability 7.0"
+    ), text
     newer = PTX.replace(".version 7.0", ".version 99.0")
     text = run(write_bundle(tmp_path / "b", None, newer), FAILURE)
     assert text.startswith(("DRIVER_TOO_OLD", "INVALID_KERNEL")), text
     broken = PTX.replace("st.global.f32", "st.nowhere.f32")
     text = run(write_bundle(tmp_path / "c", None, broken), FAILURE)
-    assert text.startswith("INVALID_KERNEL compiling scale.ptx") and "log: " in text, text
+    assert text.startswith("INVALID_KERNEL compiling scale.ptx") and "log: " in text, (
+        text
+    )
 
     def fewer(manifest):
         manifest["launches"][0]["parameters"].pop()

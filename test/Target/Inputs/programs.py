@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints a module with an entry function for every variant, width and type."""
+"""Prints a module with an entry function for every variant, width and type.
+
+usage: programs.py TYPE...
+"""
 
 import itertools
+import sys
 
 WIDTHS = (32, 64, 128)
 
 for variant, dtype, d, dv in itertools.product(
-    ("masked", "prefix"), ("bf16", "f16"), WIDTHS, WIDTHS
+    ("masked", "prefix"), sys.argv[1:], WIDTHS, WIDTHS
 ):
     s, v = f"tensor<?x?x?x{d}x{dtype}>", f"tensor<?x?x?x{dv}x{dtype}>"
     print(

@@ -7,7 +7,11 @@ import sys
 expected = int(sys.argv[1])
 header, *lines = sys.stdin.read().splitlines()
 spills = header.split().index("spills")
-rows = [line.split() for line in lines if len(line.split()) >= 7 and "_kernel" in line.split()[0]]
+rows = [
+    line.split()
+    for line in lines
+    if len(line.split()) >= 7 and "_kernel" in line.split()[0]
+]
 faults = [line for line in lines if line.split()[:1] not in [row[:1] for row in rows]]
 faults += [" ".join(row) for row in rows if row[spills] != "0"]
 print(f"{len(rows)} kernels, {len(faults)} faults")

@@ -18,8 +18,11 @@
 // RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --schedule-target=sm_1 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: hla-run: error: expected --schedule-target to be one of cpu, sm_80, {{.*}}, but got 'sm_1'
 
-// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --schedule-target=sm_80 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: hla-run: error: {{.*}}errors.mlir:[[#]]:[[#]]: {{.*}}expected {{.*}}bf16 or f16 on sm_80
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --schedule-target=sm_80 2>&1 | FileCheck %s --check-prefix=DIM
+// DIM: hla-run: error: {{.*}}errors.mlir:[[#]]:[[#]]: {{.*}}expected head dimensions of 32, 64 or 128 on sm_80
+
+// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --precision=f8 2>&1 | FileCheck %s --check-prefix=PRECISION
+// PRECISION: hla-run: error: {{.*}}expected precision to be bf16, f16, tf32, bf16x3, f32 or f64, but got 'f8'
 
 // RUN: not hla-run %s --entry=loop --input=random:7 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // BLOCKS: hla-run: error: {{.*}}expected 'loop' to be a function of one block

@@ -85,9 +85,13 @@ FloatType ScheduleAttr::getOperandType() const {
   switch (getPrecision()) {
   case Precision::BF16:
     return b.getBF16Type();
+  // What a chunk computes may leave the range of f16: f32's range with f16's
+  // bits of mantissa.
   case Precision::F16:
-    return b.getF16Type();
+  case Precision::TF32:
+    return b.getTF32Type();
   case Precision::F32:
+  case Precision::BF16x3:
     return b.getF32Type();
   case Precision::F64:
     return b.getF64Type();

@@ -29,8 +29,8 @@ static double getLargest(FloatType type) {
 static LogicalResult verifyZeroOrPositive(Operator op, StringRef name,
                                           double value) {
   FloatType type = getSumType(op);
-  double smallest =
-      APFloat::getSmallestNormalized(type.getFloatSemantics()).convertToDouble();
+  double smallest = APFloat::getSmallestNormalized(type.getFloatSemantics())
+                        .convertToDouble();
   if (value == 0.0 || (value >= smallest && value <= getLargest(type)))
     return success();
   return op.emitOpError() << "expected " << name
@@ -40,6 +40,8 @@ static LogicalResult verifyZeroOrPositive(Operator op, StringRef name,
 
 /// The constraints of every operator, as its documentation numbers them.
 static LogicalResult verifyOperator(Operator op) {
+  if (failed(verifyThreeSequences(op)))
+    return failure();
   Type query = op.getQuery().getType(), key = op.getKey().getType(),
        value = op.getValue().getType();
   // operator-C9, as far as the output is there.
@@ -92,8 +94,9 @@ static LogicalResult verifyOperator(Operator op) {
   if (failed(verifyZeroOrPositive(op, "epsilon", epsilon)))
     return failure();
   if (op.getNormalizer() == Normalizer::None && epsilon != 0.0)
-    return op.emitOpError("expected epsilon to be 0 with normalize(none) (there "
-                          "is no divisor to keep from 0), but got ")
+    return op.emitOpError(
+               "expected epsilon to be 0 with normalize(none) (there "
+               "is no divisor to keep from 0), but got ")
            << epsilon;
   // operator-C9
   SmallVector<OperatorState> states = op.getStates();

@@ -96,6 +96,8 @@ VectorType ScanOp::getStateType() {
 }
 
 LogicalResult ScanOp::verify() {
+  if (failed(verifyThreeSequences(*this)))
+    return failure();
   // scan-C8
   if (getOutputs().empty() || getOutputs().size() > 2)
     return emitOpError() << "expected outs to have one or two operands (the "
@@ -106,8 +108,8 @@ LogicalResult ScanOp::verify() {
   // scan-C11
   if (failed(verifyGroups(*this, getGroups(), 3, "of query, key and value")))
     return failure();
-  // scan-C1, scan-C10, and C2 to C4 as far as they are about batches, tokens and
-  // heads
+  // scan-C1, scan-C10, and C2 to C4 as far as they are about batches, tokens
+  // and heads
   WalkVerifier walk(*this, getLayout(), getLengths());
   if (failed(walk.addSequence("query", query, getGroup(0))) ||
       failed(walk.addSequence("key", key, getGroup(1))) ||
@@ -173,10 +175,11 @@ LogicalResult FusedScanOp::verify() {
                          << " entries, as carry_in has (one a state), but got "
                          << getCarryOut().size();
   if (getCarries().size() != numCarries)
-    return emitOpError() << "expected " << numCarries
-                         << " carries, as carry_in has true entries (one a state "
-                            "that begins with one), but got "
-                         << getCarries().size();
+    return emitOpError()
+           << "expected " << numCarries
+           << " carries, as carry_in has true entries (one a state "
+              "that begins with one), but got "
+           << getCarries().size();
   if (getOutputs().size() < numFinals)
     return emitOpError() << "expected at least " << numFinals
                          << " outs, as carry_out has true entries (one a final "
@@ -226,7 +229,7 @@ LogicalResult FusedScanOp::verify() {
                            << argument.getType();
   auto isState = [](Type type) {
     auto vector = dyn_cast<VectorType>(type);
-    return vector && vector.getRank() == 2 &&
+    return vector && vector.getRank() == 2 && !vector.isScalable() &&
            (vector.getElementType().isF32() || vector.getElementType().isF64());
   };
   for (BlockArgument argument : getStateArguments())
@@ -266,19 +269,25 @@ LogicalResult FusedScanOp::verify() {
     expected.push_back(argument.getType());
   if (yield.getValues().getTypes() != TypeRange(expected))
     return yield.emitOpError()
-           << "expected values of types " << expected
-           << " (rows of the outputs, then states), but got "
-           << yield.getValues().getTypes();
+           << "expected values of types (" << expected
+           << ") (rows of the outputs, then states), but got ("
+           << yield.getValues().getTypes() << ")";
 
   // fused_scan-C7
+  auto isMemRef = [](Type type) { return isa<MemRefType>(type); };
+  if (llvm::any_of(getOutputs().getTypes(), isMemRef) &&
+      !llvm::all_of(getOutputs().getTypes(), isMemRef))
+    return emitOpError() << "expected outs to be all tensors or all memrefs "
+                            "(results are updated tensors), but got "
+                         << getOutputs().getTypes();
   SmallVector<Type> results;
   for (Value output : getOutputs())
     if (isa<RankedTensorType>(output.getType()))
       results.push_back(output.getType());
   if (getResultTypes() != TypeRange(results))
-    return emitOpError() << "expected results of types " << results
-                         << " (those of the tensor outs), but got "
-                         << getResultTypes();
+    return emitOpError() << "expected results of types (" << results
+                         << ") (those of the tensor outs), but got ("
+                         << getResultTypes() << ")";
   return success();
 }
 
@@ -317,9 +326,10 @@ LogicalResult RowSumOp::verify() {
        to = getSum().getType().getElementType();
   if (to.getIntOrFloatBitWidth() >= from.getIntOrFloatBitWidth())
     return success();
-  return emitOpError() << "expected the sum to be at least as wide as "
-                       << getRow().getType().getElementType()
-                       << ", the row's element type (a row is summed in the type "
-                          "of its sum), but got "
-                       << getSum().getType();
+  return emitOpError()
+         << "expected the sum to be at least as wide as "
+         << getRow().getType().getElementType()
+         << ", the row's element type (a row is summed in the type "
+            "of its sum), but got "
+         << getSum().getType();
 }

@@ -125,6 +125,18 @@ LogicalResult WalkVerifier::finish() {
   return unify(Sequences, type.getDimSize(0) - 1, "lengths", type);
 }
 
+LogicalResult hla::verifyThreeSequences(Operation *op) {
+  auto sizes =
+      cast<DenseI32ArrayAttr>(*op->getInherentAttr("operandSegmentSizes"));
+  static constexpr StringLiteral kNames[] = {"query", "key", "value"};
+  for (auto [i, name] : llvm::enumerate(kNames))
+    if (sizes[i] != 1)
+      return op->emitOpError()
+             << "expected 1 " << name
+             << " (a scan is of three sequences), but got " << sizes[i];
+  return success();
+}
+
 LogicalResult hla::verifySameWidth(Operation *op, StringRef name, Type type,
                                    StringRef otherName, Type other,
                                    StringRef why) {

@@ -23,8 +23,8 @@ public:
 
   /// `type` is a sequence, or with `allowScalars` a number a token or a head,
   /// with a `group`-th of the heads. What it says of the extents is compared
-  /// with all that came before. With cumulative lengths, sequences lie one after
-  /// the other in one batch.
+  /// with all that came before. With cumulative lengths, sequences lie one
+  /// after the other in one batch.
   LogicalResult addSequence(const Twine &name, Type type, int64_t group = 1,
                             bool allowScalars = false);
   /// `type` is a log-decay: of every token or of every head.
@@ -53,6 +53,10 @@ private:
   };
   Known known[NumExtents];
 };
+
+/// Verifies that there is one query, one key and one value: the generic form
+/// can say otherwise.
+LogicalResult verifyThreeSequences(Operation *op);
 
 /// Verifies that the last dimension of two sequences is the same.
 LogicalResult verifySameWidth(Operation *op, StringRef name, Type type,

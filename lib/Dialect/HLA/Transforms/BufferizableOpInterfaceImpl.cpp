@@ -39,8 +39,8 @@ struct FusedScanInterface
     auto fused = cast<FusedScanOp>(op);
     if (read->getOwner() != op || write->getOwner() != op)
       return false;
-    unsigned carry = fused.getCarries().getBeginOperandIndex();
-    unsigned final = fused.getFinalOutputs().getBeginOperandIndex();
+    unsigned carry = fused.getInputs().size() + (fused.getLengths() ? 1 : 0);
+    unsigned final = op->getNumOperands() - fused.getFinalOutputs().size();
     for (auto [hasCarry, hasFinal] :
          llvm::zip(fused.getCarryIn(), fused.getCarryOut())) {
       if (hasCarry && hasFinal && read->getOperandNumber() == carry &&

@@ -168,8 +168,8 @@ template <typename OpT> struct Decompose : OpRewritePattern<OpT> {
   }
 };
 
-/// A log-decay of zeros decays nothing. The paper's third order has other states
-/// with a decay than without.
+/// A log-decay of zeros decays nothing. The paper's third order has other
+/// states with a decay than without.
 template <typename OpT> struct DropUnitDecay : OpRewritePattern<OpT> {
   DropUnitDecay(MLIRContext *context)
       : OpRewritePattern<OpT>(context, /*benefit=*/3) {}

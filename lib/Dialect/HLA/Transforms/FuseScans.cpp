@@ -203,7 +203,8 @@ FusedScanOp createLoop(ScanOp scan, RewriterBase &rewriter) {
   OperandRange outputs = scan.getOutputs().take_front(hasFinal ? 2 : 1);
   auto loop = FusedScanOp::create(
       rewriter, loc, outputs.getTypes(), scan.getReverse(), scan.getLayout(),
-      getGroupsAttr(groups, rewriter), ArrayRef<bool>{static_cast<bool>(scan.getCarry())},
+      getGroupsAttr(groups, rewriter),
+      ArrayRef<bool>{static_cast<bool>(scan.getCarry())},
       ArrayRef<bool>{hasFinal}, /*schedule=*/ScheduleAttr(), inputs,
       scan.getLengths(),
       scan.getCarry() ? ValueRange(scan.getCarry()) : ValueRange(), outputs);
@@ -281,9 +282,9 @@ void fuse(const Group &group, RewriterBase &rewriter) {
   auto first = cast<FusedScanOp>(group.front());
   auto fused = FusedScanOp::create(
       rewriter, loc, ValueRange(outputs).getTypes(), first.getReverse(),
-      first.getLayout(),
-      getGroupsAttr(groups, rewriter), carryIn, carryOut, /*schedule=*/ScheduleAttr(), inputValues,
-      first.getLengths(), carries, outputs);
+      first.getLayout(), getGroupsAttr(groups, rewriter), carryIn, carryOut,
+      /*schedule=*/ScheduleAttr(), inputValues, first.getLengths(), carries,
+      outputs);
 
   // The bodies, one after the other: rows that they hand on are values.
   Block *body = rewriter.createBlock(&fused.getBody());

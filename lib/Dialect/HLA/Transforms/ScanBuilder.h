@@ -16,8 +16,9 @@
 namespace mlir::hla {
 
 /// The rows of all tokens: a sequence, or one number a token, and the number of
-/// heads that read one of its. Rows are the same if they are one in the formula:
-/// a query that happens to be the key too is another, with states of its own.
+/// heads that read one of its. Rows are the same if they are one in the
+/// formula: a query that happens to be the key too is another, with states of
+/// its own.
 struct Rows {
   Value value;
   int64_t group = 1;

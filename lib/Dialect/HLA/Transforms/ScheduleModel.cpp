@@ -69,12 +69,24 @@ bool ScheduleModel::holdsStates(ArrayRef<VectorType> states,
          target.getRegistersPerThread(warps);
 }
 
-static Precision getPrecisionOf(Type elementType) {
-  if (elementType.isBF16())
+/// Bytes of an element in shared memory, where tf32 is an f32.
+static int64_t getBytes(Type elementType) {
+  return elementType.isTF32() ? 4 : elementType.getIntOrFloatBitWidth() / 8;
+}
+
+/// The precision of the narrowest rows: what is wider beside them, rows that
+/// another loop has computed, would be rounded to it in one loop too.
+static Precision getPrecisionOf(OperandRange inputs) {
+  auto any = [&](auto predicate) {
+    return llvm::any_of(inputs, [&](Value input) {
+      return hasRows(input) && predicate(getElementTypeOrSelf(input));
+    });
+  };
+  if (any([](Type type) { return type.isBF16(); }))
     return Precision::BF16;
-  if (elementType.isF16())
+  if (any([](Type type) { return type.isF16(); }))
     return Precision::F16;
-  return elementType.isF64() ? Precision::F64 : Precision::F32;
+  return Precision::F32;
 }
 
 LogicalResult ScheduleModel::verifyGPUOperation() {
@@ -87,22 +99,12 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
       return op.emitOpError() << "expected states of f32 on " << target.arch
                               << " (its tensor cores add up in f32), but got "
                               << state.getType();
-  Type expected = getElementTypeOrSelf(op.getInputs().front());
-  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    if (!hasRows(input))
-      continue;
-    Type type = getElementTypeOrSelf(input);
-    if (!type.isBF16() && !type.isF16())
+  for (auto [i, input] : llvm::enumerate(op.getInputs()))
+    if (hasRows(input) && getElementTypeOrSelf(input).isF64())
       return op.emitOpError()
-             << "expected input #" << i << " to be bf16 or f16 on "
-             << target.arch << " (its tensor cores take 16-bit operands), but "
-             << "got " << input.getType();
-    if (type != expected)
-      return op.emitOpError()
-             << "expected input #" << i << " to have the element type of input "
-             << "#0, " << expected
-             << " (a kernel has one operand type), but got " << input.getType();
-  }
+             << "expected input #" << i << " to be bf16, f16 or f32 on "
+             << target.arch << " (its tensor cores add up in f32), but got "
+             << input.getType();
   for (Value sequence :
        llvm::concat<Value>(SmallVector<Value>(op.getInputs()),
                            SmallVector<Value>(op.getSequenceOutputs()))) {
@@ -119,17 +121,21 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
 
 int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
   const int64_t chunk = schedule.getChunk();
-  const int64_t bytes = schedule.getOperandType().getWidth() / 8;
-  auto rowBytes = [&](Type row) {
-    return chunk * cast<ShapedType>(row).getShape().back() * bytes;
+  const int64_t bytes = getBytes(schedule.getOperandType());
+  auto chunkBytes = [&](Type row, int64_t elementBytes) {
+    return chunk * cast<ShapedType>(row).getShape().back() * elementBytes;
   };
+  auto rowBytes = [&](Type row) { return chunkBytes(row, bytes); };
   int64_t total = 0;
   for (Value input : op.getInputs())
     if (hasRows(input))
-      total += schedule.getStages() * rowBytes(input.getType());
+      total +=
+          schedule.getStages() *
+          chunkBytes(input.getType(), getBytes(getElementTypeOrSelf(input)));
+  // Wider outputs are stored from registers.
   for (Value output : op.getSequenceOutputs())
-    if (hasRows(output))
-      total += rowBytes(output.getType());
+    if (hasRows(output) && getBytes(getElementTypeOrSelf(output)) == 2)
+      total += chunkBytes(output.getType(), 2);
   Block &body = op.getBody().front();
   for (StepOp step : body.getOps<StepOp>()) {
     total += chunk * chunk * bytes;
@@ -154,16 +160,38 @@ int64_t ScheduleModel::getStateRegisters(ScheduleAttr schedule) {
   return countRegisters(getStateTypes(op), schedule.getWarps());
 }
 
+LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
+  Precision precision = schedule.getPrecision();
+  if (precision == Precision::F64)
+    return op.emitOpError()
+           << "expected a schedule of precision bf16, f16, tf32, bf16x3 or f32 "
+           << "on " << target.arch
+           << " (its tensor cores add up in f32), but got " << schedule;
+  if (precision != Precision::BF16 && precision != Precision::F16)
+    return success();
+  Type narrow = precision == Precision::BF16
+                    ? Type(BFloat16Type::get(op.getContext()))
+                    : Type(Float16Type::get(op.getContext()));
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    Type type = getElementTypeOrSelf(input);
+    if (hasRows(input) && type != narrow && !type.isF32())
+      return op.emitOpError()
+             << "expected input #" << i << " to be "
+             << stringifyPrecision(precision)
+             << " or f32 (products in that precision take narrow inputs as they "
+             << "are; tf32, bf16x3 and f32 take all), but got "
+             << input.getType() << " and " << schedule;
+  }
+  return success();
+}
+
 LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
   if (!target.isGPU)
     return success();
   if (failed(verifyGPUOperation()))
     return failure();
-  if (schedule.getPrecision() !=
-      getPrecisionOf(getElementTypeOrSelf(op.getInputs().front())))
-    return op.emitOpError()
-           << "expected the schedule's precision to be that of the inputs on "
-           << target.arch << ", but got " << schedule;
+  if (failed(verifyPrecision(schedule)))
+    return failure();
   auto verifyShared = [&](StringRef what, int64_t rows,
                           int64_t cols) -> LogicalResult {
     if (isShared(rows, cols, schedule.getWarps()))
@@ -198,21 +226,25 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
   return success();
 }
 
-FailureOr<ScheduleAttr> ScheduleModel::getDefault() {
-  Precision precision =
-      getPrecisionOf(getElementTypeOrSelf(op.getInputs().front()));
-  auto get = [&](int64_t chunk, int64_t warps, int64_t stages) {
-    return ScheduleAttr::get(op.getContext(), chunk, warps, stages, precision);
-  };
-  if (!target.isGPU) {
+FailureOr<ScheduleAttr>
+ScheduleModel::getDefault(std::optional<Precision> wanted) {
+  auto getPrecision = [&] {
+    if (wanted)
+      return *wanted;
+    if (target.isGPU)
+      return getPrecisionOf(op.getInputs());
     // Products in f32 at least; in f64 if anything is.
     bool isF64 = llvm::any_of(op.getOperands(), [](Value operand) {
       return getElementTypeOrSelf(operand).isF64();
     });
-    return ScheduleAttr::get(op.getContext(), /*chunk=*/16, /*warps=*/1,
-                             /*stages=*/1,
-                             isF64 ? Precision::F64 : Precision::F32);
-  }
+    return isF64 ? Precision::F64 : Precision::F32;
+  };
+  auto get = [&](int64_t chunk, int64_t warps, int64_t stages) {
+    return ScheduleAttr::get(op.getContext(), chunk, warps, stages,
+                             getPrecision());
+  };
+  if (!target.isGPU)
+    return get(/*chunk=*/16, /*warps=*/1, /*stages=*/1);
   if (failed(verifyGPUOperation()))
     return failure();
   const int64_t warps = getDefaultWarps(getStateTypes(op));

@@ -59,9 +59,9 @@ std::pair<int64_t, int64_t> FragAttr::getStored(ArrayRef<int64_t> shape) const {
 int64_t FragAttr::getRegisters(RankedTensorType type) {
   auto frag = cast<FragAttr>(type.getEncoding());
   // A truth value has a register of its own.
-  int64_t width = type.getElementType().isInteger(1)
-                      ? 32
-                      : type.getElementTypeBitWidth();
+  const int64_t width = type.getElementType().isInteger(1)
+                            ? 32
+                            : getStorageBits(type.getElementType());
   int64_t bits = type.getNumElements() * width;
   return bits / (32 * 32 * frag.getWarps());
 }
@@ -104,17 +104,19 @@ SmemAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
               "got rank "
            << shape.size();
   // smem-C2
-  if (elementType.getIntOrFloatBitWidth() != 16)
-    return emitError() << "expected a tile in shared memory to have 16-bit "
-                          "elements (it is read as matrix operands), but got "
-                       << elementType;
+  if (int64_t bits = getStorageBits(elementType); bits != 16 && bits != 32)
+    return emitError()
+           << "expected a tile in shared memory to have elements of "
+              "16 or 32 bits (it is read as matrix operands), but "
+              "got "
+           << elementType;
   // smem-C3
   auto [rows, cols] = getStored(shape);
   if (rows < 8 || cols < 16 || !llvm::isPowerOf2_64(rows) ||
       !llvm::isPowerOf2_64(cols))
     return emitError() << "expected a tile in shared memory to be stored as "
                           "powers of two of at least 8x16 (swizzles permute "
-                          "pieces of 16 bytes), but got "
+                          "pieces of 8 elements), but got "
                        << rows << "x" << cols;
   return success();
 }

@@ -32,6 +32,15 @@ static LogicalResult verifySameElementType(Operation *op, StringRef name,
                            << ", but got " << type;
 }
 
+/// The same for a tile that copies of a view fill: it may be tf32 where the
+/// view is f32.
+static LogicalResult verifyLoadedElementType(Operation *op, StringRef name,
+                                             Type type, Type view) {
+  if (getElementTypeOrSelf(type).isTF32() && getElementTypeOrSelf(view).isF32())
+    return success();
+  return verifySameElementType(op, name, type, "the view", view);
+}
+
 /// Verifies that a tile has `rows` rows, those of what `why` says.
 static LogicalResult verifyRows(Operation *op, StringRef name,
                                 RankedTensorType type, int64_t rows,
@@ -130,8 +139,8 @@ LogicalResult LaunchOp::verifyRegions() {
 
 LogicalResult LoadOp::verify() {
   // load-C1
-  if (failed(verifySameElementType(*this, "the tile", getTile().getType(),
-                                   "the view", getView().getType())))
+  if (failed(verifyLoadedElementType(*this, "the tile", getTile().getType(),
+                                     getView().getType())))
     return failure();
   // load-C2
   return verifyColumn(*this, getTile().getType(), getView().getType());
@@ -164,17 +173,17 @@ LogicalResult DotOp::verify() {
                          << " (rows of lhs, columns of rhs), but got " << accM
                          << "x" << accN;
   // dot-C2
-  if (failed(verifySameElementType(*this, "rhs", getRhs().getType(), "lhs",
-                                   getLhs().getType())))
-    return failure();
-  // dot-C3
-  bool isF64 = getElementTypeOrSelf(getLhs()).isF64();
+  bool isF64 = getElementTypeOrSelf(getLhs()).isF64() ||
+               getElementTypeOrSelf(getRhs()).isF64();
   Type acc = getElementTypeOrSelf(getAcc());
-  if (isF64 ? !acc.isF64() : !acc.isF32())
+  if (!acc.isF64() && (isF64 || !acc.isF32()))
     return emitOpError() << "expected acc to have element type "
-                         << (isF64 ? "f64" : "f32")
-                         << " (f64 where the operands have it, else f32), but "
-                            "got "
+                         << (isF64 ? "f64" : "f32 or f64")
+                         << " (sums are as wide as operands), but got " << acc;
+  // dot-C3
+  if (getBf16x3() && !acc.isF32())
+    return emitOpError() << "expected acc to have element type f32 (operands "
+                            "are sums of two bf16), but got "
                          << acc;
   return success();
 }
@@ -285,7 +294,7 @@ void AllocOp::getEffects(
 int64_t AllocOp::getSlotBytes() {
   MemRefType type = getRing().getType();
   return type.getDimSize(1) * type.getDimSize(2) *
-         type.getElementTypeBitWidth() / 8;
+         getStorageBits(type.getElementType()) / 8;
 }
 
 LogicalResult AllocOp::verify() {
@@ -317,8 +326,8 @@ LogicalResult SlotOp::verify() {
 
 LogicalResult CopyAsyncOp::verify() {
   // copy_async-C1
-  if (failed(verifySameElementType(*this, "the buffer", getBuffer().getType(),
-                                   "the view", getView().getType())))
+  if (failed(verifyLoadedElementType(*this, "the buffer", getBuffer().getType(),
+                                     getView().getType())))
     return failure();
   // copy_async-C2
   auto smem =
@@ -337,6 +346,16 @@ LogicalResult CopyWaitOp::verify() {
     return emitOpError() << "expected pending not to be negative, but got "
                          << pending;
   return success();
+}
+
+// round-C1
+LogicalResult RoundOp::verify() {
+  auto buffer = cast<MemRefType>(getBuffer().getType());
+  if (buffer.getElementType().isTF32() &&
+      cast<SmemAttr>(buffer.getMemorySpace()).getOrder() == Order::Row)
+    return success();
+  return emitOpError() << "expected a buffer of tf32, stored by rows, but got "
+                       << buffer;
 }
 
 /// Verifies that a fragment and a buffer hold the same tile.

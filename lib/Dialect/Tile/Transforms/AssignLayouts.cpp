@@ -45,6 +45,12 @@ static bool is16Bit(Value tile) {
   return getTileType(tile).getElementTypeBitWidth() == 16;
 }
 
+static bool isOperand(Value tile) {
+  return llvm::any_of(tile.getUses(), [](OpOperand &use) {
+    return isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2;
+  });
+}
+
 /// Whether a tile that is an operand of `dot` is stored transposed where it is
 /// the A operand of the instruction. A product stored by rows, `D = lhs·rhs`,
 /// has lhs as its A operand; stored transposed, `Dᵀ = rhsᵀ·lhsᵀ`, it has rhsᵀ.
@@ -75,8 +81,8 @@ static bool isElementwise(Operation *op) {
 }
 
 /// Whether a tile can be had in any layout at no exchange: it is computed, one by
-/// one, from what can be, and from no product. Loaded tiles are read from shared
-/// memory in any layout; a column is in all warps.
+/// one, from what can be, and from no product. Tiles are loaded, from shared
+/// memory too, in any layout; a column is in all warps.
 static bool isFree(Value tile) {
   Attribute layout = getTileType(tile).getEncoding();
   if (!layout || isa<SmemAttr, LaneAttr>(layout))
@@ -84,7 +90,7 @@ static bool isFree(Value tile) {
   Operation *op = tile.getDefiningOp();
   if (!op)
     return false;
-  if (matchPattern(tile, m_Constant()) || isa<tensor::SplatOp>(op))
+  if (matchPattern(tile, m_Constant()) || isa<tensor::SplatOp, LoadOp>(op))
     return true;
   if (auto convert = dyn_cast<ConvertLayoutOp>(op))
     return isFree(convert.getSource());
@@ -101,8 +107,9 @@ namespace {
 /// operands to what an operation needs.
 class LayoutAssigner {
 public:
-  LayoutAssigner(gpu::GPUFuncOp kernel, int64_t warps)
-      : kernel(kernel), warps(warps), b(kernel.getContext()) {}
+  LayoutAssigner(gpu::GPUFuncOp kernel, ScheduleAttr schedule)
+      : kernel(kernel), warps(schedule.getWarps()), chunk(schedule.getChunk()),
+        b(kernel.getContext()) {}
 
   LogicalResult run() { return assign(kernel.getBody().front()); }
 
@@ -117,7 +124,7 @@ private:
   /// A fragment in which as many warps as possible have rows of their own.
   FragAttr getFragFor(RankedTensorType type, bool transposed);
   SmemAttr getSmem(Order order) { return SmemAttr::get(b.getContext(), order); }
-  FragAttr getStateLayout(BlockArgument state);
+  FragAttr getStateLayout(Value state);
   FragAttr getProductLayout(DotOp dot);
 
   void setLayout(Value tile, Attribute layout) {
@@ -136,7 +143,7 @@ private:
   void assignRows(Operation *op);
 
   gpu::GPUFuncOp kernel;
-  int64_t warps;
+  int64_t warps, chunk;
   OpBuilder b;
 };
 
@@ -149,7 +156,7 @@ FragAttr LayoutAssigner::getFragFor(RankedTensorType type, bool transposed) {
 }
 
 /// The layout in which the product that reads the state finds it in registers.
-FragAttr LayoutAssigner::getStateLayout(BlockArgument state) {
+FragAttr LayoutAssigner::getStateLayout(Value state) {
   OpOperand *use = findProduct(state);
   bool transposed = use && isTransposedAsA(cast<DotOp>(use->getOwner()),
                                            use->getOperandNumber() == 1);
@@ -273,14 +280,18 @@ void LayoutAssigner::assign(LoadOp load) {
   Value tile = load.getTile();
   if (load.getView().getType().getRank() == 1)
     return assignColumns(load);
-  if (is16Bit(tile))
+  // The rows of a chunk that products read; a state may have as many, but then
+  // it is small.
+  const bool isSequence =
+      getTileType(tile).getDimSize(0) == chunk && isOperand(tile);
+  if (is16Bit(tile) || isSequence)
     return setLayout(tile, getSmem(Order::Row));
   // An initial state is loaded as the loop carries it.
   for (OpOperand &use : tile.getUses())
     if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
       return setLayout(tile,
                        getStateLayout(loop.getTiedLoopRegionIterArg(&use)));
-  setLayout(tile, getFragFor(getTileType(tile), /*transposed=*/false));
+  setLayout(tile, getStateLayout(tile));
 }
 
 void LayoutAssigner::assign(StoreOp store) {
@@ -385,18 +396,18 @@ struct AssignLayouts
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
     if (!schedule)
       return;
-    if (failed(LayoutAssigner(kernel, schedule.getWarps()).run()))
+    if (failed(LayoutAssigner(kernel, schedule).run()))
       return signalPassFailure();
     if (failed(verifyFragments(kernel)))
       return signalPassFailure();
-    // Tiles are 16-bit in shared memory, so a wider one has no way between two
-    // fragments.
+    // The way from one fragment to another is through shared memory, which an
+    // operation asks for where it needs the tile there.
     WalkResult result = kernel.walk([](ConvertLayoutOp convert) {
-      if (convert.getType().getElementTypeBitWidth() == 16)
+      if (!getFrag(convert.getSource()) || !getFrag(convert.getResult()))
         return WalkResult::advance();
-      convert.emitOpError("expected a tile of 16-bit elements (wider ones stay "
-                          "in one layout), but got ")
-          << convert.getSource().getType();
+      convert.emitOpError("expected a tile to stay in one layout in registers, "
+                          "but got ")
+          << convert.getSource().getType() << " and " << convert.getType();
       return WalkResult::interrupt();
     });
     if (result.wasInterrupted())

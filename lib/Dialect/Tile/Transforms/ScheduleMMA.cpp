@@ -14,6 +14,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::hla::tile {
 #define GEN_PASS_DEF_HLATILESCHEDULEMMA
@@ -72,6 +73,12 @@ Value getSlot(OpBuilder &b, Location loc, Value ring, Value index) {
       MemRefType::get(type.getShape().drop_front(), type.getElementType(),
                       MemRefLayoutAttrInterface(), type.getMemorySpace());
   return SlotOp::create(b, loc, buffer, ring, index);
+}
+
+/// Whether a tile is to be rounded after its copies.
+bool roundsWhatItLoads(LoadOp load) {
+  return getElementTypeOrSelf(load.getTile()) !=
+         getElementTypeOrSelf(load.getView());
 }
 
 /// Loads of one loop, as copies into rings; those of columns, as values that it
@@ -280,17 +287,20 @@ LogicalResult LoopPipeliner::run() {
   if (ahead == 0) {
     BarrierOp::create(b);
     copy(b, iv, 0);
-    CopyWaitOp::create(b, b.getI64IntegerAttr(0));
-    BarrierOp::create(b);
-  } else {
-    CopyWaitOp::create(b, b.getI64IntegerAttr(ahead - 1));
-    BarrierOp::create(b);
-    copy(b, iv, ahead);
   }
+  CopyWaitOp::create(b, b.getI64IntegerAttr(std::max<int64_t>(ahead - 1, 0)));
+  auto arrived = BarrierOp::create(b);
+  if (ahead > 0)
+    copy(b, iv, ahead);
+  if (llvm::any_of(loads, roundsWhatItLoads))
+    b.setInsertionPoint(arrived);
   Value slot = slotIndex(b, iv);
   SmallVector<Value> buffers;
-  for (auto [load, ring] : llvm::zip(loads, rings))
+  for (auto [load, ring] : llvm::zip(loads, rings)) {
     buffers.push_back(getSlot(b, load.getLoc(), ring, slot));
+    if (roundsWhatItLoads(load))
+      RoundOp::create(b, load.getLoc(), buffers.back());
+  }
   for (auto [load, buffer] : llvm::zip(loads, buffers)) {
     replaceByBuffer(load.getTile(), buffer);
     load.erase();
@@ -302,7 +312,8 @@ LogicalResult LoopPipeliner::run() {
 /// chunk. All are begun where they stand, and waited for where the first is
 /// needed.
 static void copyOnce(Block &block, BufferAllocator &allocator) {
-  llvm::SmallDenseSet<Operation *> copies;
+  // Whether the copy's buffer is to be rounded.
+  llvm::SmallDenseMap<Operation *, bool> copies;
   for (LoadOp load : llvm::to_vector(block.getOps<LoadOp>())) {
     if (!getSmem(load.getTile()))
       continue;
@@ -310,19 +321,27 @@ static void copyOnce(Block &block, BufferAllocator &allocator) {
     Value ring = allocator.allocate(b.getLoc(), load.getTile().getType(), 1);
     Value buffer =
         getSlot(b, b.getLoc(), ring, arith::ConstantIndexOp::create(b, 0));
-    copies.insert(
-        CopyAsyncOp::create(b, load.getView(), load.getRow(), buffer));
+    auto copy = CopyAsyncOp::create(b, load.getView(), load.getRow(), buffer);
+    copies[copy] = roundsWhatItLoads(load);
     replaceByBuffer(load.getTile(), buffer);
     load.erase();
   }
   bool isPending = false;
+  SmallVector<Value> unrounded;
   for (Operation &op : block) {
-    isPending |= copies.contains(&op);
+    if (auto copy = dyn_cast<CopyAsyncOp>(op); copy && copies.contains(copy)) {
+      isPending = true;
+      if (copies.lookup(copy))
+        unrounded.push_back(copy.getBuffer());
+    }
     if (!isPending || !readsBuffer(op))
       continue;
     ImplicitLocOpBuilder b(op.getLoc(), &op);
     CopyCommitOp::create(b);
     CopyWaitOp::create(b, b.getI64IntegerAttr(0));
+    for (Value buffer : unrounded)
+      RoundOp::create(b, buffer);
+    unrounded.clear();
     BarrierOp::create(b);
     isPending = false;
   }

@@ -1,3 +1,5 @@
+// Simplification of scans; of loops, in canonicalize-fused-scan.mlir.
+
 // RUN: hla-opt %s --canonicalize --split-input-file | FileCheck %s
 
 !S = tensor<?x?x?x8xf32>
@@ -24,6 +26,27 @@ func.func @other_carry(%q: tensor<1x?x2x8xf32>, %e: tensor<1x?x2x8xf32>) -> tens
 
 // -----
 
+// A log-decay of zeros decays nothing, whatever their sign; another does.
+// CHECK-LABEL: func @zero_log_decay
+// CHECK-SAME:    %[[Q:[^ ]*]]: tensor<1x5x2x8xf32>, %[[G:[^ ]*]]: tensor<2xf32>
+// CHECK-NOT:     log_decay
+// CHECK:         hla.scan groups([1, 1, 1]) ins({{.*}}) outs
+// CHECK:         hla.scan ins({{.*}}) outs
+// CHECK:         hla.scan ins({{.*}}) log_decay(%[[G]] : tensor<2xf32>) outs
+func.func @zero_log_decay(%q: tensor<1x5x2x8xf32>, %g: tensor<2xf32>, %e: tensor<1x5x2x8xf32>) -> (tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<1x5x2xf32>
+  %minus = arith.constant dense<-0.0> : tensor<2xf64>
+  %a = hla.scan groups([1, 1, 1]) ins(%q, %q, %q : tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>)
+                log_decay(%zero : tensor<1x5x2xf32>) outs(%e : tensor<1x5x2x8xf32>) -> tensor<1x5x2x8xf32>
+  %b = hla.scan ins(%q, %q, %q : tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>)
+                log_decay(%minus : tensor<2xf64>) outs(%e : tensor<1x5x2x8xf32>) -> tensor<1x5x2x8xf32>
+  %c = hla.scan ins(%q, %q, %q : tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>)
+                log_decay(%g : tensor<2xf32>) outs(%e : tensor<1x5x2x8xf32>) -> tensor<1x5x2x8xf32>
+  return %a, %b, %c : tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>
+}
+
+// -----
+
 !S = tensor<?x?x?x8xf32>
 !State = tensor<?x?x8x8xf32>
 
@@ -38,6 +61,15 @@ func.func @unused_final(%q: !S, %s: !State, %e: !S, %f: !State) -> !S {
   return %y#0 : !S
 }
 
+// Also of sequences, with a decay of tokens and groups.
+// CHECK-LABEL: func @unused_final_options
+// CHECK:         hla.scan groups([2, 1, 1]) ins({{.*}}) log_decay({{.*}}) lengths({{.*}}) carry({{.*}}) outs(%{{[^,]*}} : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+func.func @unused_final_options(%q: tensor<1x?x?x8xf32>, %g: tensor<1x?x?xf32>, %c: tensor<?xi32>, %s: !State, %f: !State) -> tensor<1x?x?x8xf32> {
+  %y:2 = hla.scan groups([2, 1, 1]) ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) log_decay(%g : tensor<1x?x?xf32>) lengths(%c : tensor<?xi32>)
+                  carry(%s : !State) outs(%q, %f : tensor<1x?x?x8xf32>, !State) -> tensor<1x?x?x8xf32>, !State
+  return %y#0 : tensor<1x?x?x8xf32>
+}
+
 // The result is always written: a state has no place of its own.
 // CHECK-LABEL: func @unused_result
 // CHECK:         %[[Y:.*]]:2 = hla.scan
@@ -45,43 +77,6 @@ func.func @unused_final(%q: !S, %s: !State, %e: !S, %f: !State) -> !S {
 func.func @unused_result(%q: !S, %e: !S, %f: !State) -> !State {
   %y:2 = hla.scan ins(%q, %q, %q : !S, !S, !S) outs(%e, %f : !S, !State) -> !S, !State
   return %y#1 : !State
-}
-
-// -----
-
-!S = tensor<?x?x?x8xf32>
-!r = vector<8xf32>
-!s = vector<8x8xf32>
-
-// A tensor is walked once, and only if the body reads it.
-// CHECK-LABEL: func @redundant_inputs
-// CHECK-SAME:    %[[Q:.*]]: tensor<?x?x?x8xf32>, %[[K:[^ ]*]]: tensor<?x?x?x8xf32>, %{{.*}}: tensor<?x?x?x8xf32>,
-// CHECK:         hla.fused_scan ins(%[[Q]], %[[K]] : tensor<?x?x?x8xf32>, tensor<?x?x?x8xf32>)
-// CHECK-NEXT:    ^bb0(%[[q:.*]]: vector<8xf32>, %[[k:.*]]: vector<8xf32>, %[[s:.*]]: vector<8x8xf32>):
-// CHECK-NEXT:      hla.step ins(%[[q]], %[[k]], %[[q]] : {{.*}}) state(%[[s]]
-func.func @redundant_inputs(%q: !S, %k: !S, %unread: !S, %e: !S) -> !S {
-  %o = hla.fused_scan ins(%q, %unread, %k, %q : !S, !S, !S, !S) outs(%e : !S) carry_in [false] carry_out [false] {
-  ^bb0(%qt: !r, %ut: !r, %kt: !r, %qt2: !r, %S: !s):
-    %S1, %y = hla.step ins(%qt, %kt, %qt2 : !r, !r, !r) state(%S : !s) -> !r
-    hla.yield %y, %S1 : !r, !s
-  } -> !S
-  return %o : !S
-}
-
-// Without an input there would be no tokens: one stays.
-// CHECK-LABEL: func @last_input
-// CHECK-SAME:    %[[Q:.*]]: tensor<?x?x?x8xf32>, %{{.*}}: tensor<?x?x?x8xf32>,
-// CHECK:         hla.fused_scan ins(%[[Q]] : tensor<?x?x?x8xf32>)
-// CHECK-NEXT:    ^bb0(%{{.*}}: vector<8xf32>, %[[S:.*]]: vector<8x8xf32>):
-// CHECK-NEXT:      %[[Y:.*]] = vector.extract %[[S]][0]
-// CHECK-NEXT:      hla.yield %[[Y]], %[[S]]
-func.func @last_input(%q: !S, %k: !S, %e: !S) -> !S {
-  %o = hla.fused_scan ins(%q, %k : !S, !S) outs(%e : !S) carry_in [false] carry_out [false] {
-  ^bb0(%qt: !r, %kt: !r, %S: !s):
-    %y = vector.extract %S[0] : !r from !s
-    hla.yield %y, %S : !r, !s
-  } -> !S
-  return %o : !S
 }
 
 // -----

@@ -29,6 +29,26 @@ func.func @shape_of_second_order(%q: !S, %e: !S) -> (index, index) {
   return %T, %d : index, index
 }
 
+// Every operator's results have the shapes of its destinations, states too.
+// SHAPE-LABEL: func @shape_of_operators
+// SHAPE-SAME:    %{{.*}}: tensor<?x?x?x8xf32>, %[[E:.*]]: tensor<?x?x?x8xf32>, %[[F:.*]]: tensor<?x?x8x8xf32>
+// SHAPE-NOT:     hla.
+// SHAPE:         %[[A:.*]] = tensor.dim %[[F]]
+// SHAPE:         %[[B:.*]] = tensor.dim %[[E]]
+// SHAPE:         %[[C:.*]] = tensor.dim %[[F]]
+// SHAPE:         return %[[A]], %[[B]], %[[C]]
+func.func @shape_of_operators(%q: !S, %e: !S, %f: !State) -> (index, index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a:2 = hla.linear ins(%q, %q, %q : !S, !S, !S) outs(%e, %f : !S, !State) -> !S, !State
+  %b = hla.asymmetric ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
+  %c:4 = hla.third_order ins(%q, %q, %q : !S, !S, !S) outs(%e, %f, %f, %f : !S, !State, !State, !State) -> !S, !State, !State, !State
+  %x = tensor.dim %a#1, %c0 : !State
+  %y = tensor.dim %b, %c1 : !S
+  %z = tensor.dim %c#3, %c1 : !State
+  return %x, %y, %z : index, index, index
+}
+
 // SHAPE-LABEL: func @shape_of_scan
 // SHAPE-SAME:    %{{.*}}: tensor<?x?x?x8xf32>, %[[E:.*]]: tensor<?x?x?x8xf32>, %[[F:.*]]: tensor<?x?x8x8xf32>
 // SHAPE:         %[[B:.*]] = tensor.dim %[[E]]
@@ -67,6 +87,9 @@ func.func @shape_of_fused_scan(%q: !S, %e: !S) -> index {
 // EFFECT-LABEL: func @unused
 // EFFECT-NEXT:    return
 func.func @unused(%q: !S, %e: !S, %f: !State) {
+  %l = hla.linear ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
+  %m = hla.asymmetric ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
+  %t = hla.third_order variant(paper) ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
   %o = hla.second_order ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
   %y:2 = hla.scan ins(%q, %q, %q : !S, !S, !S) outs(%e, %f : !S, !State) -> !S, !State
   %z = hla.fused_scan ins(%q : !S) outs(%e : !S) carry_in [false] carry_out [false] {
@@ -87,6 +110,20 @@ func.func @equal(%q: !S, %e: !S) -> (!S, !S, !S) {
   %b = hla.scan ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
   %c = hla.scan exclusive ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
   return %a, %b, %c : !S, !S, !S
+}
+
+// So of operators: one option or operand apart, they are two.
+// EFFECT-LABEL: func @equal_operators
+// EFFECT:         %[[A:.*]] = hla.second_order ins
+// EFFECT:         %[[B:.*]] = hla.second_order ridge
+// EFFECT:         %[[C:.*]] = hla.second_order ins({{.*}}) log_decay
+// EFFECT-NEXT:    return %[[A]], %[[A]], %[[B]], %[[C]]
+func.func @equal_operators(%q: !S, %e: !S, %g: tensor<?xf32>) -> (!S, !S, !S, !S) {
+  %a = hla.second_order ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
+  %b = hla.second_order variant(masked) decay(1.0) ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
+  %c = hla.second_order ridge(0.5) ins(%q, %q, %q : !S, !S, !S) outs(%e : !S) -> !S
+  %d = hla.second_order ins(%q, %q, %q : !S, !S, !S) log_decay(%g : tensor<?xf32>) outs(%e : !S) -> !S
+  return %a, %b, %c, %d : !S, !S, !S, !S
 }
 
 // Steps too; a body has no other effects.

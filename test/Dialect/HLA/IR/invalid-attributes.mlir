@@ -54,8 +54,8 @@ func.func @stages_many() attributes {s = #hla.schedule<chunk = 64, warps = 4, st
 // -----
 
 // expected-error @+2 {{failed to parse HLA_ScheduleAttr parameter 'precision'}}
-// expected-error @+1 {{expected one of [bf16, f16, f32, f64] for element type of the operands of a kernel's matrix products, got: tf32}}
-func.func @precision() attributes {s = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = tf32>} { return }
+// expected-error @+1 {{expected one of [bf16, f16, f32, f64, tf32, bf16x3] for how exact the operands of a kernel's matrix products are, got: f8}}
+func.func @precision() attributes {s = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = f8>} { return }
 
 // -----
 

@@ -229,7 +229,7 @@ func.func @final_type(%q: !S, %e: !S, %f: tensor<?x?x8x8xf64>) {
 func.func @yield(%q: !S, %e: !S) {
   %o = hla.fused_scan ins(%q : !S) outs(%e : !S) carry_in [false] carry_out [false] {
   ^bb0(%a: !r, %S: !s):
-    // expected-error @+1 {{'hla.yield' op expected values of types 'vector<8xf32>', 'vector<8x8xf32>' (rows of the outputs, then states), but got 'vector<8xf32>'}}
+    // expected-error @+1 {{'hla.yield' op expected values of types ('vector<8xf32>', 'vector<8x8xf32>') (rows of the outputs, then states), but got ('vector<8xf32>')}}
     hla.yield %a : !r
   } -> !S
   return
@@ -274,11 +274,25 @@ func.func @empty_body(%q: !S, %e: !S) {
 
 // fused_scan-C7
 func.func @results(%q: !S, %e: !S) {
-  // expected-error @+1 {{'hla.fused_scan' op expected results of types 'tensor<?x?x?x8xf32>' (those of the tensor outs), but got}}
+  // expected-error @+1 {{'hla.fused_scan' op expected results of types ('tensor<?x?x?x8xf32>') (those of the tensor outs), but got ()}}
   hla.fused_scan ins(%q : !S) outs(%e : !S) carry_in [false] carry_out [false] {
   ^bb0(%a: !r, %S: !s):
     %S1, %y = hla.step ins(%a, %a, %a : !r, !r, !r) state(%S : !s) -> !r
     hla.yield %y, %S1 : !r, !s
   }
+  return
+}
+
+// -----
+
+!r = vector<8xf32>
+
+// fused_scan-C7
+func.func @mixed_outs(%q: tensor<?x?x?x8xf32>, %m: memref<?x?x?x8xf32>) {
+  // expected-error @+1 {{'hla.fused_scan' op expected outs to be all tensors or all memrefs (results are updated tensors), but got 'memref<?x?x?x8xf32>', 'tensor<?x?x?x8xf32>'}}
+  %o = hla.fused_scan ins(%q : tensor<?x?x?x8xf32>) outs(%m, %q : memref<?x?x?x8xf32>, tensor<?x?x?x8xf32>) carry_in [] carry_out [] {
+  ^bb0(%a: !r):
+    hla.yield %a, %a : !r, !r
+  } -> tensor<?x?x?x8xf32>
   return
 }

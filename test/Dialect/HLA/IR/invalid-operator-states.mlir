@@ -212,3 +212,25 @@ func.func @results_few(%q: !S, %s: !SS) {
   hla.linear ins(%q, %q, %q : !S, !S, !S) outs(%q, %s : !S, !SS) -> !S
   return
 }
+
+// -----
+
+!S = tensor<?x?x?x64xf32>
+
+// The generic form cannot leave out a key.
+func.func @no_key(%q: !S) {
+  // expected-error @+1 {{'hla.linear' op expected 1 key (a scan is of three sequences), but got 0}}
+  %o = "hla.linear"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 0, 2, 0, 0, 0, 1>}> : (!S, !S, !S, !S) -> !S
+  return
+}
+
+// -----
+
+!S = tensor<?x?x?x64xf32>
+
+// Nor have more than one.
+func.func @queries(%q: !S) {
+  // expected-error @+1 {{'hla.scan' op expected 1 query (a scan is of three sequences), but got 4}}
+  %o = "hla.scan"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 4, 0, 0, 0, 0, 0, 0>}> : (!S, !S, !S, !S) -> !S
+  return
+}

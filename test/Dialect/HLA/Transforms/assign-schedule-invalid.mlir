@@ -31,26 +31,14 @@ func.func @d1(%q: tensor<?x?x?x1xf16>, %v: tensor<?x?x?x32xf16>, %e: tensor<?x?x
 // -----
 
 // Element types.
-func.func @f32(%q: tensor<?x?x?x64xf32>, %v: tensor<?x?x?x64xf32>, %e: tensor<?x?x?x64xf32>) -> tensor<?x?x?x64xf32> {
-  // expected-error @+1 {{'hla.fused_scan' op expected input #0 to be bf16 or f16 on sm_86 (its tensor cores take 16-bit operands), but got 'tensor<?x?x?x64xf32>'}}
-  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>, tensor<?x?x?x64xf32>) outs(%e : tensor<?x?x?x64xf32>) -> tensor<?x?x?x64xf32>
-  return %y : tensor<?x?x?x64xf32>
-}
-
-// -----
-
-func.func @wide_value(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xf32>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
-  // expected-error @+1 {{'hla.fused_scan' op expected input #1 to be bf16 or f16 on sm_86 (its tensor cores take 16-bit operands), but got 'tensor<?x?x?x64xf32>'}}
-  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xf32>) outs(%e : tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16>
-  return %y : tensor<?x?x?x64xbf16>
-}
-
-// -----
-
-func.func @mixed(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
-  // expected-error @+1 {{'hla.fused_scan' op expected input #1 to have the element type of input #0, 'bf16' (a kernel has one operand type), but got 'tensor<?x?x?x64xf16>'}}
-  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xf16>) outs(%e : tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16>
-  return %y : tensor<?x?x?x64xbf16>
+func.func @f64(%q: tensor<?x?x?x64xbf16>, %w: tensor<?x?x?x64xf64>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected input #1 to be bf16, f16 or f32 on sm_86 (its tensor cores add up in f32), but got 'tensor<?x?x?x64xf64>'}}
+  %o = hla.fused_scan ins(%q, %w : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xf64>) outs(%e : tensor<?x?x?x64xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<64xbf16>, %b: vector<64xf64>, %S: vector<64x64xf32>):
+    %S1, %y = hla.step ins(%a, %a, %a : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>
+    hla.yield %y, %S1 : vector<64xbf16>, vector<64x64xf32>
+  } -> tensor<?x?x?x64xbf16>
+  return %o : tensor<?x?x?x64xbf16>
 }
 
 // -----
@@ -78,8 +66,21 @@ func.func @no_state(%q: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> ten
 
 // A schedule of the program's own is verified.
 func.func @precision(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
-  // expected-error @+1 {{'hla.fused_scan' op expected the schedule's precision to be that of the inputs on sm_86, but got #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = f16>}}
+  // expected-error @+1 {{'hla.fused_scan' op expected input #0 to be f16 (products in that precision take inputs as they are; tf32, bf16x3 and f32 take all), but got 'tensor<?x?x?x64xbf16>' and #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = f16>}}
   %o = hla.fused_scan schedule(<chunk = 64, warps = 4, stages = 2, precision = f16>)
+      ins(%q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xbf16>) carry_in [false] carry_out [false] {
+  ^bb0(%a: vector<64xbf16>, %b: vector<64xbf16>, %S: vector<64x64xf32>):
+    %S1, %y = hla.step ins(%a, %a, %b : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>
+    hla.yield %y, %S1 : vector<64xbf16>, vector<64x64xf32>
+  } -> tensor<?x?x?x64xbf16>
+  return %o : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+func.func @precision_f64(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  // expected-error @+1 {{'hla.fused_scan' op expected a schedule of precision bf16, f16, tf32, bf16x3 or f32 on sm_86 (its tensor cores add up in f32), but got #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = f64>}}
+  %o = hla.fused_scan schedule(<chunk = 64, warps = 4, stages = 2, precision = f64>)
       ins(%q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xbf16>) carry_in [false] carry_out [false] {
   ^bb0(%a: vector<64xbf16>, %b: vector<64xbf16>, %S: vector<64x64xf32>):
     %S1, %y = hla.step ins(%a, %a, %b : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>

@@ -49,6 +49,25 @@ func.func @five_of_d128(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, 
   return %y, %z : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>
 }
 
+// Of f32, tensors take twice the room: one stage where a thread block has less than
+// 100 KiB.
+// CHECK-LABEL: func @d128_f32
+// CPU:           schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
+// LARGE:         schedule(<chunk = 32, warps = 8, stages = 2, precision = f32>)
+// SMALL:         schedule(<chunk = 32, warps = 8, stages = 1, precision = f32>)
+func.func @d128_f32(%q: tensor<?x?x?x128xf32>, %k: tensor<?x?x?x128xf32>, %v: tensor<?x?x?x128xf32>, %e: tensor<?x?x?x128xf32>) -> tensor<?x?x?x128xf32> {
+  %y = hla.scan ins(%q, %k, %v : tensor<?x?x?x128xf32>, tensor<?x?x?x128xf32>, tensor<?x?x?x128xf32>) outs(%e : tensor<?x?x?x128xf32>) -> tensor<?x?x?x128xf32>
+  return %y : tensor<?x?x?x128xf32>
+}
+
+// Inputs of several types lose nothing in f32.
+// CHECK-LABEL: func @mixed
+// CHECK:         precision = f32>)
+func.func @mixed(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
+  %y = hla.scan ins(%q, %q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xf16>) outs(%e : tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16>
+  return %y : tensor<?x?x?x64xbf16>
+}
+
 // A schedule of the program's own is kept.
 // CHECK-LABEL: func @own
 // CHECK:         hla.fused_scan schedule(<chunk = 32, warps = 4, stages = 3, precision = bf16>)

@@ -125,3 +125,91 @@ func.func @interleaved(%q: !U, %e1: !U, %e2: !U) -> (!U, !U) {
   %d = hla.scan reverse ins(%q, %b, %q : !U, !U, !U) outs(%e2 : !U) -> !U
   return %c, %d : !U, !U
 }
+
+// One has sequences that the other does not know of.
+// CHECK-LABEL: func @lengths
+// CHECK:         hla.fused_scan ins({{.*}}) lengths(%[[C:.*]] : {{.*}}) outs({{.*}}) carry_in [false, false]
+// CHECK:         hla.fused_scan ins({{.*}}) outs({{.*}}) carry_in [false]
+// CHECK:         hla.fused_scan ins({{.*}}) lengths(%[[D:.*]] : {{.*}}) outs({{.*}}) carry_in [false]
+func.func @lengths(%q: tensor<1x?x?x8xf32>, %c: tensor<?xi32>, %d: tensor<?xi32>, %e: tensor<1x?x?x8xf32>) -> (tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) {
+  %0 = hla.scan ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%c : tensor<?xi32>) outs(%e : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  %1 = hla.scan exclusive ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%c : tensor<?xi32>) outs(%e : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  %2 = hla.scan ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) outs(%e : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  %3 = hla.scan ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%d : tensor<?xi32>) outs(%e : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  return %0, %1, %2, %3 : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>
+}
+
+// A head of %k is read by two heads of one, and by one of the other: they have
+// other heads. In one loop it would be walked with two meanings.
+// CHECK-LABEL: func @heads
+// CHECK:         hla.fused_scan groups([1, 2]) ins(%[[Q:[^,]*]], %[[K:[^ ]*]] :
+// CHECK:         hla.fused_scan ins(%[[K]] :
+func.func @heads(%q: !U, %k: !U, %e1: !U, %e2: !U) -> (!U, !U) {
+  %a = hla.scan groups([1, 2, 2]) ins(%q, %k, %k : !U, !U, !U) outs(%e1 : !U) -> !U
+  %b = hla.scan ins(%k, %k, %k : !U, !U, !U) outs(%e2 : !U) -> !U
+  return %a, %b : !U, !U
+}
+
+// A row that is handed over is of one head.
+// CHECK-LABEL: func @grouped_result
+// CHECK:         %[[A:.*]] = hla.fused_scan ins
+// CHECK:         hla.fused_scan groups([1, 2]) ins(%{{.*}}, %[[A]] :
+func.func @grouped_result(%q: !U, %k: !U, %e1: !U, %e2: !U) -> !U {
+  %a = hla.scan ins(%k, %k, %k : !U, !U, !U) outs(%e1 : !U) -> !U
+  %b = hla.scan groups([1, 2, 2]) ins(%q, %a, %a : !U, !U, !U) outs(%e2 : !U) -> !U
+  return %b : !U
+}
+
+// A decay of heads says nothing of the tokens: these may be others.
+// CHECK-LABEL: func @decay_of_heads
+// CHECK-COUNT-2: hla.fused_scan
+func.func @decay_of_heads(%q: tensor<1x5x2x8xf32>, %k: tensor<1x7x2x8xf32>, %g: tensor<2xf32>) -> (tensor<1x5x2x8xf32>, tensor<1x7x2x8xf32>) {
+  %a = hla.scan ins(%q, %q, %q : tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>, tensor<1x5x2x8xf32>) log_decay(%g : tensor<2xf32>) outs(%q : tensor<1x5x2x8xf32>) -> tensor<1x5x2x8xf32>
+  %b = hla.scan ins(%k, %k, %k : tensor<1x7x2x8xf32>, tensor<1x7x2x8xf32>, tensor<1x7x2x8xf32>) log_decay(%g : tensor<2xf32>) outs(%k : tensor<1x7x2x8xf32>) -> tensor<1x7x2x8xf32>
+  return %a, %b : tensor<1x5x2x8xf32>, tensor<1x7x2x8xf32>
+}
+
+// The lengths of the second are made of what the first has computed.
+// CHECK-LABEL: func @computed_lengths
+// CHECK:         %[[A:.*]] = hla.fused_scan
+// CHECK:         %[[C:.*]] = tensor.from_elements
+// CHECK:         hla.fused_scan ins(%{{.*}}, %[[A]] : {{.*}}) lengths(%[[C]] :
+func.func @computed_lengths(%q: tensor<1x?x?x8xf32>, %c: tensor<2xi32>, %i: index) -> tensor<1x?x?x8xf32> {
+  %a = hla.scan ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%c : tensor<2xi32>) outs(%q : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  %x = tensor.extract %a[%i, %i, %i, %i] : tensor<1x?x?x8xf32>
+  %n = arith.fptosi %x : f32 to i32
+  %d = tensor.from_elements %n, %n : tensor<2xi32>
+  %b = hla.scan ins(%q, %a, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%d : tensor<2xi32>) outs(%q : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  return %b : tensor<1x?x?x8xf32>
+}
+
+// A loop that has a schedule is done.
+// CHECK-LABEL: func @scheduled
+// CHECK:         %[[A:.*]] = hla.fused_scan schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>) ins
+// CHECK:         hla.fused_scan ins(%{{.*}}, %[[A]] :
+func.func @scheduled(%q: !U, %e: !U) -> !U {
+  %a = hla.fused_scan schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>) ins(%q : !U) outs(%e : !U) carry_in [] carry_out [] {
+  ^bb0(%x: vector<8xf32>):
+    hla.yield %x : vector<8xf32>
+  } -> !U
+  %b = hla.scan ins(%q, %a, %q : !U, !U, !U) outs(%e : !U) -> !U
+  return %b : !U
+}
+
+// In memory, what is written between is not seen in operands.
+// CHECK-LABEL: func @in_memory
+// CHECK:         hla.fused_scan
+// CHECK:         memref.store
+// CHECK:         hla.fused_scan
+func.func @in_memory(%q: memref<?x?x?x8xf32>, %o: memref<?x?x?x8xf32>, %i: index, %x: f32) {
+  hla.fused_scan ins(%q : memref<?x?x?x8xf32>) outs(%o : memref<?x?x?x8xf32>) carry_in [] carry_out [] {
+  ^bb0(%a: vector<8xf32>):
+    hla.yield %a : vector<8xf32>
+  }
+  memref.store %x, %q[%i, %i, %i, %i] : memref<?x?x?x8xf32>
+  hla.fused_scan ins(%q : memref<?x?x?x8xf32>) outs(%o : memref<?x?x?x8xf32>) carry_in [] carry_out [] {
+  ^bb0(%a: vector<8xf32>):
+    hla.yield %a : vector<8xf32>
+  }
+  return
+}

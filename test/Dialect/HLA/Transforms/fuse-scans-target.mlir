@@ -26,11 +26,12 @@ func.func @sharing(%q: !W, %a: !W, %b: !W, %c: !W, %e: !W) -> (!W, !W, !W) {
   return %0, %1, %2 : !W, !W, !W
 }
 
-// What hands rows over stays together, whatever fits: f32 rows in memory would be
-// no operands for a GPU.
+// Rows are handed over in memory to a scan whose state does not fit.
 // CHECK-LABEL: func @handed_over
-// CHECK:         hla.fused_scan {{.*}} carry_in [false, false, false]
-// CHECK-NOT:     hla.fused_scan
+// CPU:           hla.fused_scan {{.*}} carry_in [false, false, false]
+// CPU-NOT:       hla.fused_scan
+// GPU:           %[[L:.*]]:2 = hla.fused_scan {{.*}} carry_in [false, false] carry_out
+// GPU:           hla.fused_scan ins(%[[L]]#0, {{.*}} carry_in [false] carry_out
 func.func @handed_over(%q: !W, %k: !W, %v: !W, %u: !F, %e: !W) -> (!W, !W) {
   %0 = hla.scan ins(%q, %k, %k : !W, !W, !W) outs(%u : !F) -> !F
   %1 = hla.scan ins(%q, %0, %v : !W, !F, !W) outs(%e : !W) -> !W
@@ -39,7 +40,7 @@ func.func @handed_over(%q: !W, %k: !W, %v: !W, %u: !F, %e: !W) -> (!W, !W) {
 }
 
 // The last scan reads rows of both loops so far: all become one, and no rows are
-// in memory, whatever fits.
+// in memory.
 // CHECK-LABEL: func @two_producers
 // CHECK:         hla.fused_scan ins(%{{[^,]*}}, %{{[^,]*}} : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%{{.*}} : tensor<?x?x?x64xbf16>) carry_in [false, false, false]
 // CHECK-NEXT:    ^bb0(%[[Q:.*]]: vector<64xbf16>, %[[K:.*]]: vector<64xbf16>, %{{.*}}: vector<64x64xf32>

@@ -115,3 +115,77 @@ func.func @region(%c: i1, %q: !U, %e: !U) -> !U {
   }
   return %r : !U
 }
+
+// A loop that maps rows joins those that it reads of, and those that read of it;
+// what is a sequence without a dimension of its own too.
+// CHECK-LABEL: func @rows
+// CHECK-SAME:    %[[Q:[^ ]*]]: {{[^,]*}}, %[[G:[^ ]*]]: tensor<?xf32>
+// CHECK-NOT:     hla.fused_scan {{.*}} carry_in []
+// CHECK:         hla.fused_scan ins(%[[Q]], %[[G]] : {{.*}}) outs(%{{[^,]*}} : {{.*}}) carry_in [false, false] carry_out [false, false] {
+// CHECK-NEXT:    ^bb0(%[[q:.*]]: vector<64xf32>, %[[g:.*]]: vector<1xf32>, %{{.*}}: vector<64x64xf32>, %{{.*}}: vector<64x64xf32>):
+// CHECK-NEXT:      %{{.*}}, %[[U:.*]] = hla.step ins(%[[q]], %[[q]], %[[q]] : {{.*}}) log_decay(%[[g]] :
+// CHECK-NEXT:      %[[G2:.*]] = arith.addf %[[g]], %[[g]]
+// CHECK-NEXT:      %[[V:.*]] = arith.addf %[[U]], %[[q]]
+// CHECK-NEXT:      hla.step ins(%[[q]], %[[V]], %[[q]] : {{.*}}) log_decay(%[[G2]] :
+// CHECK-NOT:     hla.fused_scan
+func.func @rows(%q: !U, %g: tensor<?xf32>, %eg: tensor<?x?x?xf32>, %e: !U) -> !U {
+  %u = hla.scan ins(%q, %q, %q : !U, !U, !U) log_decay(%g : tensor<?xf32>) outs(%e : !U) -> !U
+  %g2 = hla.fused_scan ins(%q, %g : !U, tensor<?xf32>) outs(%eg : tensor<?x?x?xf32>) carry_in [] carry_out [] {
+  ^bb0(%qt: vector<64xf32>, %gt: vector<1xf32>):
+    %s = arith.addf %gt, %gt : vector<1xf32>
+    hla.yield %s : vector<1xf32>
+  } -> tensor<?x?x?xf32>
+  %v = hla.fused_scan ins(%u, %q : !U, !U) outs(%e : !U) carry_in [] carry_out [] {
+  ^bb0(%ut: vector<64xf32>, %qt: vector<64xf32>):
+    %s = arith.addf %ut, %qt : vector<64xf32>
+    hla.yield %s : vector<64xf32>
+  } -> !U
+  %o = hla.scan ins(%q, %v, %q : !U, !U, !U) log_decay(%g2 : tensor<?x?x?xf32>) outs(%e : !U) -> !U
+  return %o : !U
+}
+
+// The loop walks the tokens of its first input: a decay of heads is none, wherever
+// it came from.
+// CHECK-LABEL: func @walked
+// CHECK-SAME:    %[[Q:[^ ]*]]: {{[^,]*}}, %[[G:[^ ]*]]: tensor<?xf32>, %[[K:[^ ]*]]:
+// CHECK:         hla.fused_scan groups([1, 2, 1]) ins(%[[Q]], %[[K]], %[[G]] : {{.*}}) outs
+func.func @walked(%q: !U, %g: tensor<?xf32>, %k: !U, %e: !U) -> !U {
+  %u = hla.scan ins(%q, %q, %q : !U, !U, !U) log_decay(%g : tensor<?xf32>) outs(%e : !U) -> !U
+  %o = hla.scan groups([1, 2, 1]) ins(%u, %k, %q : !U, !U, !U) outs(%e : !U) -> !U
+  return %o : !U
+}
+
+// A scan of rows of two loops, which share nothing, makes all one; states keep
+// their carries and finals.
+// CHECK-LABEL: func @two_producers
+// CHECK-SAME:    %[[CA:[^ ]*]]: tensor<?x?x64x64xf32>, %[[CO:[^ ]*]]: tensor<?x?x64x64xf32>, %[[FB:[^ ]*]]: tensor<?x?x64x64xf32>
+// CHECK:         %[[O:.*]]:2 = hla.fused_scan {{.*}} carries(%[[CA]], %[[CO]] : {{.*}}) outs(%{{.*}}, %[[FB]] : {{.*}}) carry_in [true, false, true] carry_out [false, true, false] {
+// CHECK:           %{{.*}}, %[[A:.*]] = hla.step decay(5.000000e-01) ins
+// CHECK:           %{{.*}}, %[[B:.*]] = hla.step decay(2.500000e-01) ins
+// CHECK:           hla.step ins(%[[A]], %[[B]], %[[B]] :
+// CHECK-NOT:     hla.fused_scan
+// CHECK:         return %[[O]]#0, %[[O]]#1
+func.func @two_producers(%ca: tensor<?x?x64x64xf32>, %co: tensor<?x?x64x64xf32>, %fb: tensor<?x?x64x64xf32>, %q: !U, %k: !U, %e: !U) -> (!U, tensor<?x?x64x64xf32>) {
+  %a = hla.scan decay(0.5) ins(%q, %q, %q : !U, !U, !U) carry(%ca : tensor<?x?x64x64xf32>) outs(%e : !U) -> !U
+  %b:2 = hla.scan decay(0.25) ins(%k, %k, %k : !U, !U, !U) outs(%e, %fb : !U, tensor<?x?x64x64xf32>) -> !U, tensor<?x?x64x64xf32>
+  %o = hla.scan ins(%a, %b#0, %b#0 : !U, !U, !U) carry(%co : tensor<?x?x64x64xf32>) outs(%e : !U) -> !U
+  return %o, %b#1 : !U, tensor<?x?x64x64xf32>
+}
+
+// A final state that nobody reads is not in the loop.
+// CHECK-LABEL: func @unused_final
+// CHECK:         hla.fused_scan {{.*}} outs(%{{[^,]*}} : {{.*}}) carry_in [false] carry_out [false]
+func.func @unused_final(%q: !S, %v: !V, %e: !V, %f: !State) -> !V {
+  %y:2 = hla.scan ins(%q, %q, %v : !S, !S, !V) outs(%e, %f : !V, !State) -> !V, !State
+  return %y#0 : !V
+}
+
+// Lengths are the loop's.
+// CHECK-LABEL: func @lengths
+// CHECK-SAME:    %[[C:[^ ]*]]: tensor<?xi32>
+// CHECK:         hla.fused_scan ins({{.*}}) lengths(%[[C]] : tensor<?xi32>) outs({{.*}}) carry_in [false, false]
+func.func @lengths(%c: tensor<?xi32>, %q: tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32> {
+  %u = hla.scan ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%c : tensor<?xi32>) outs(%q : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  %o = hla.scan ins(%q, %u, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%c : tensor<?xi32>) outs(%q : tensor<1x?x?x8xf32>) -> tensor<1x?x?x8xf32>
+  return %o : tensor<1x?x?x8xf32>
+}

@@ -42,17 +42,17 @@ func.func @smem_rank(%x: tensor<64xbf16, #hla_tile.smem<order = row>>) { return 
 
 // -----
 
-// expected-error @+1 {{expected a tile in shared memory to have 16-bit elements (it is read as matrix operands), but got 'f32'}}
-func.func @smem_type(%x: tensor<64x64xf32, #hla_tile.smem<order = row>>) { return }
+// expected-error @+1 {{expected a tile in shared memory to have elements of 16 or 32 bits (it is read as matrix operands), but got 'f64'}}
+func.func @smem_type(%x: tensor<64x64xf64, #hla_tile.smem<order = row>>) { return }
 
 // -----
 
-// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 64x8}}
+// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 8 elements), but got 64x8}}
 func.func @smem_row(%x: tensor<64x8xbf16, #hla_tile.smem<order = row>>) { return }
 
 // -----
 
-// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 64x8}}
+// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 8 elements), but got 64x8}}
 func.func @smem_col(%x: tensor<8x64xbf16, #hla_tile.smem<order = col>>) { return }
 
 // -----
@@ -95,7 +95,7 @@ func.func @alloc_negative() {
 // -----
 
 func.func @alloc_space() {
-  // expected-error @+1 {{'hla_tile.alloc' op result #0 must be 3D memref of bf16 or f16 in an #hla_tile.smem space, but got 'memref<2x64x64xbf16>'}}
+  // expected-error @+1 {{'hla_tile.alloc' op result #0 must be 3D memref of bf16, f16, tf32 or f32 in an #hla_tile.smem space, but got 'memref<2x64x64xbf16>'}}
   %r = hla_tile.alloc at 0 : memref<2x64x64xbf16>
   return
 }
@@ -124,6 +124,24 @@ func.func @copy_type(%v: memref<?x64xf16, strided<[?, 1], offset: ?>>, %r: index
 func.func @copy_order(%v: memref<?x64xbf16, strided<[?, 1], offset: ?>>, %r: index, %b: memref<64x64xbf16, #hla_tile.smem<order = col>>) {
   // expected-error @+1 {{'hla_tile.copy_async' op expected the buffer to be stored by rows (as the view is), but got 'memref<64x64xbf16, #hla_tile.smem<order = col>>'}}
   hla_tile.copy_async %v[%r], %b : memref<?x64xbf16, strided<[?, 1], offset: ?>>, memref<64x64xbf16, #hla_tile.smem<order = col>>
+  return
+}
+
+// -----
+
+// round-C1
+func.func @round_type(%b: memref<64x64xf32, #hla_tile.smem<order = row>>) {
+  // expected-error @+1 {{'hla_tile.round' op expected a buffer of tf32, stored by rows, but got 'memref<64x64xf32, #hla_tile.smem<order = row>>'}}
+  hla_tile.round %b : memref<64x64xf32, #hla_tile.smem<order = row>>
+  return
+}
+
+// -----
+
+// round-C1: copies fill rows.
+func.func @round_order(%b: memref<64x64xtf32, #hla_tile.smem<order = col>>) {
+  // expected-error @+1 {{'hla_tile.round' op expected a buffer of tf32, stored by rows, but got 'memref<64x64xtf32, #hla_tile.smem<order = col>>'}}
+  hla_tile.round %b : memref<64x64xtf32, #hla_tile.smem<order = col>>
   return
 }
 
@@ -163,14 +181,14 @@ func.func private @three_warps() -> tensor<48x64xf32, #hla_tile.frag<rowWarps = 
 // -----
 
 // smem-C3: six pieces a row.
-// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 64x48}}
+// expected-error @+1 {{expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 8 elements), but got 64x48}}
 func.func private @six_pieces() -> tensor<64x48xbf16, #hla_tile.smem<order = row>>
 
 // -----
 
 // alloc-C2
 func.func @ring_of_odd_tiles() {
-  // expected-error @+1 {{'hla_tile.alloc' op expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 16 bytes), but got 5x7}}
+  // expected-error @+1 {{'hla_tile.alloc' op expected a tile in shared memory to be stored as powers of two of at least 8x16 (swizzles permute pieces of 8 elements), but got 5x7}}
   %r = hla_tile.alloc at 0 : memref<1x5x7xbf16, #hla_tile.smem<order = row>>
   return
 }

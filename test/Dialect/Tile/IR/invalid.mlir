@@ -66,9 +66,18 @@ func.func @load(%v: memref<?x64xbf16, strided<[?, 1], offset: ?>>, %r: index) {
 
 // -----
 
+// load-C1: f32 is rounded to tf32 alone.
+func.func @load_rounded(%v: memref<?x64xf32, strided<[?, 1], offset: ?>>, %r: index) {
+  // expected-error @+1 {{'hla_tile.load' op expected the tile to have the element type of the view, 'f32', but got 'tensor<64x64xbf16>'}}
+  %t = hla_tile.load %v[%r] : memref<?x64xf32, strided<[?, 1], offset: ?>> -> tensor<64x64xbf16>
+  return
+}
+
+// -----
+
 // Tiles are static matrices.
 func.func @load_dynamic(%v: memref<?x64xbf16, strided<[?, 1], offset: ?>>, %r: index) {
-  // expected-error @+1 {{'hla_tile.load' op result #0 must be static 2D tensor of bf16, f16, f32 or f64, but got 'tensor<?x64xbf16>'}}
+  // expected-error @+1 {{'hla_tile.load' op result #0 must be static 2D tensor of bf16, f16, tf32, f32 or f64, but got 'tensor<?x64xbf16>'}}
   %t = hla_tile.load %v[%r] : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> tensor<?x64xbf16>
   return
 }
@@ -119,27 +128,27 @@ func.func @dot_transposed(%a: tensor<64x32xbf16>, %c: tensor<64x64xf32>) {
 // -----
 
 // dot-C2
-func.func @dot_operands(%a: tensor<64x64xbf16>, %b: tensor<64x64xf16>, %c: tensor<64x64xf32>) {
-  // expected-error @+1 {{'hla_tile.dot' op expected rhs to have the element type of lhs, 'bf16', but got 'tensor<64x64xf16>'}}
-  %d = hla_tile.dot %a, %b, %c : tensor<64x64xbf16>, tensor<64x64xf16> -> tensor<64x64xf32>
-  return
-}
-
-// -----
-
-// dot-C3
 func.func @dot_acc(%a: tensor<64x64xbf16>, %c: tensor<64x64xbf16>) {
-  // expected-error @+1 {{'hla_tile.dot' op expected acc to have element type f32 (f64 where the operands have it, else f32), but got 'bf16'}}
+  // expected-error @+1 {{'hla_tile.dot' op expected acc to have element type f32 or f64 (sums are as wide as operands), but got 'bf16'}}
   %d = hla_tile.dot %a, %a, %c : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xbf16>
   return
 }
 
 // -----
 
+// dot-C2: one wide operand is enough.
+func.func @dot_acc_f64(%a: tensor<64x64xf64>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) {
+  // expected-error @+1 {{'hla_tile.dot' op expected acc to have element type f64 (sums are as wide as operands), but got 'f32'}}
+  %d = hla_tile.dot %b, %a, %c : tensor<64x64xf32>, tensor<64x64xf64> -> tensor<64x64xf32>
+  return
+}
+
+// -----
+
 // dot-C3
-func.func @dot_acc_f64(%a: tensor<64x64xf64>, %c: tensor<64x64xf32>) {
-  // expected-error @+1 {{'hla_tile.dot' op expected acc to have element type f64 (f64 where the operands have it, else f32), but got 'f32'}}
-  %d = hla_tile.dot %a, %a, %c : tensor<64x64xf64>, tensor<64x64xf64> -> tensor<64x64xf32>
+func.func @dot_bf16x3(%a: tensor<64x64xf32>, %c: tensor<64x64xf64>) {
+  // expected-error @+1 {{'hla_tile.dot' op expected acc to have element type f32 (operands are sums of two bf16), but got 'f64'}}
+  %d = hla_tile.dot bf16x3 %a, %a, %c : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf64>
   return
 }
 

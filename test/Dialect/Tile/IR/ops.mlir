@@ -65,6 +65,18 @@ func.func @dot(%a: !Tile, %b: tensor<64x32xbf16>, %bt: tensor<32x64xbf16>, %m: !
   return
 }
 
+// Operands of several types.
+// CHECK-LABEL: func @mixed_dot
+// CHECK:         hla_tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x64xf16>, tensor<64x32xtf32> -> tensor<64x32xf32>
+// CHECK:         hla_tile.dot bf16x3 %{{.*}}, %{{.*}}, %{{.*}} transpose_lhs {tag} : tensor<64x64xbf16>, memref<64x32xf32, #hla_tile.smem<order = col>> -> tensor<64x32xf32>
+// CHECK:         hla_tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x4xf32>, tensor<4x4xf64> -> tensor<4x4xf64>
+func.func @mixed_dot(%a: tensor<64x64xf16>, %b: tensor<64x32xtf32>, %k: !Tile, %m: memref<64x32xf32, #hla_tile.smem<order = col>>, %c: tensor<64x32xf32>, %x: tensor<4x4xf32>, %y: tensor<4x4xf64>) {
+  %0 = hla_tile.dot %a, %b, %c : tensor<64x64xf16>, tensor<64x32xtf32> -> tensor<64x32xf32>
+  %1 = hla_tile.dot bf16x3 %k, %m, %c transpose_lhs {tag} : !Tile, memref<64x32xf32, #hla_tile.smem<order = col>> -> tensor<64x32xf32>
+  %2 = hla_tile.dot %x, %y, %y : tensor<4x4xf32>, tensor<4x4xf64> -> tensor<4x4xf64>
+  return
+}
+
 // A view of rank 1 is a column.
 // CHECK-LABEL: func @column
 // CHECK:         %[[T:.*]] = hla_tile.load %{{.*}}[%{{.*}}] : memref<?xf32, strided<[?], offset: ?>> -> tensor<64x1xf32>
@@ -173,5 +185,17 @@ func.func @buffers(%v: !View, %r: index, %i: index) {
   hla_tile.barrier {tag}
   %t = hla_tile.read %slot {tag} : !Buffer -> !Frag
   hla_tile.write %t, %slot {tag} : !Frag, !Buffer
+  return
+}
+
+// A load that rounds, and how its copies are rounded.
+// CHECK-LABEL: func @rounded
+// CHECK:         hla_tile.load %{{.*}}[%{{.*}}] : memref<?x64xf32> -> tensor<64x64xtf32>
+// CHECK:         hla_tile.copy_async %{{.*}}[%{{.*}}], %[[B:.*]] : memref<?x64xf32>, memref<64x64xtf32, #hla_tile.smem<order = row>>
+// CHECK:         hla_tile.round %[[B]] {tag} : memref<64x64xtf32, #hla_tile.smem<order = row>>
+func.func @rounded(%v: memref<?x64xf32>, %r: index, %b: memref<64x64xtf32, #hla_tile.smem<order = row>>) {
+  %t = hla_tile.load %v[%r] : memref<?x64xf32> -> tensor<64x64xtf32>
+  hla_tile.copy_async %v[%r], %b : memref<?x64xf32>, memref<64x64xtf32, #hla_tile.smem<order = row>>
+  hla_tile.round %b {tag} : memref<64x64xtf32, #hla_tile.smem<order = row>>
   return
 }

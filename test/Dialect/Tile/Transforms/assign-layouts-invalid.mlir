@@ -35,15 +35,15 @@ gpu.module @kernels {
 
 // -----
 
-// Two states of f32 that are read in different ways have no common layout: a wider
-// tile than of 16 bits does not go through shared memory.
+// Two states of f32 that are read in different ways have no common layout, and
+// between two fragments there is no way.
 gpu.module @kernels {
   gpu.func @wide(%x: memref<64x64xf32>, %n: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 1, precision = bf16>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %q = arith.constant dense<1.0> : tensor<64x64xbf16>
-    // expected-error @+1 {{'hla_tile.convert_layout' op expected a tile of 16-bit elements (wider ones stay in one layout), but got 'tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1, transposed = true>>'}}
+    // expected-error @+1 {{'hla_tile.convert_layout' op expected a tile to stay in one layout in registers, but got 'tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1, transposed = true>>' and 'tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1>>'}}
     %0:2 = scf.for %i = %c0 to %n step %c1 iter_args(%S = %zero, %R = %zero) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
       %L = hla_tile.load %x[%c0] : memref<64x64xf32> -> tensor<64x64xf32>
       %L16 = arith.truncf %L : tensor<64x64xf32> to tensor<64x64xbf16>

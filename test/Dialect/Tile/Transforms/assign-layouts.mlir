@@ -100,13 +100,15 @@ gpu.func @state_through_shared_memory(%q: memref<?x128xbf16>, %v: memref<?x32xbf
 }
 
 // A product whose operand is in registers, a whole row block a warp, is stored so
-// that it stays there; one conversion serves all who need it elsewhere.
+// that it stays there: what is loaded into registers is loaded so. One conversion
+// serves all who need it elsewhere.
 // CHECK-LABEL: gpu.func @in_registers
-// CHECK:         %[[P:.*]] = arith.truncf %{{.*}} to tensor<64x64xbf16, [[FRAG:#hla_tile.frag<rowWarps = 4, colWarps = 1>]]>
-// CHECK:         %[[PS:.*]] = hla_tile.convert_layout %[[P]] : tensor<64x64xbf16, [[FRAG]]> -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
+// CHECK:         %[[P:.*]] = arith.truncf %{{.*}} to tensor<64x64xbf16, [[FRAG:#hla_tile.frag<rowWarps = 4, colWarps = 1, transposed = true>]]>
+// CHECK:         %[[PR:.*]] = hla_tile.convert_layout %[[P]] : tensor<64x64xbf16, [[FRAG]]> -> tensor<64x64xbf16, #hla_tile.smem<order = row>>
+// CHECK:         %[[PC:.*]] = hla_tile.convert_layout %[[P]] : tensor<64x64xbf16, [[FRAG]]> -> tensor<64x64xbf16, #hla_tile.smem<order = col>>
 // CHECK-NOT:     convert_layout
-// CHECK:         hla_tile.dot %[[P]], %[[PS]], %{{.*}} : tensor<64x64xbf16, [[FRAG]]>, tensor<64x64xbf16, #hla_tile.smem<order = row>> -> tensor<64x64xf32, [[FRAG]]>
-// CHECK:         hla_tile.store %[[PS]]
+// CHECK:         hla_tile.dot %[[PC]], %[[P]], %{{.*}} : tensor<64x64xbf16, #hla_tile.smem<order = col>>, tensor<64x64xbf16, [[FRAG]]> -> tensor<64x64xf32, [[FRAG]]>
+// CHECK:         hla_tile.store %[[PR]]
 gpu.func @in_registers(%x: memref<64x64xf32>, %o: !Out) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>} {
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x64xf32>
@@ -115,6 +117,33 @@ gpu.func @in_registers(%x: memref<64x64xf32>, %o: !Out) kernel attributes {hla_t
   %D = hla_tile.dot %P, %P, %zero : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
   hla_tile.store %P, %o[%c0] : tensor<64x64xbf16>, !Out
   hla_tile.store %D, %x[%c0] : tensor<64x64xf32>, memref<64x64xf32>
+  gpu.return
+}
+
+// Rows of 32 bits that products read are in shared memory, and so is what warps
+// exchange; the state stays an operand in registers, and the output is stored from
+// them.
+// CHECK-LABEL: gpu.func @wide_operands
+// CHECK:         scf.for {{.*}} iter_args(%[[S:[^ ]*]] = %{{.*}}) -> (tensor<64x64xf32, [[FRAG:#hla_tile.frag<rowWarps = 4, colWarps = 1, transposed = true>]]>)
+// CHECK:           %[[Q:.*]] = hla_tile.load {{.*}} : memref<?x64xf32> -> tensor<32x64xtf32, #hla_tile.smem<order = row>>
+// CHECK:           %[[V:.*]] = hla_tile.load {{.*}} : memref<?x64xf32> -> tensor<32x64xf32, #hla_tile.smem<order = row>>
+// CHECK:           %[[Y:.*]] = hla_tile.dot %[[Q]], %[[S]], %{{.*}} : tensor<32x64xtf32, #hla_tile.smem<order = row>>, tensor<64x64xf32, [[FRAG]]> -> tensor<32x64xf32, [[FRAG]]>
+// CHECK:           %[[YS:.*]] = hla_tile.convert_layout %[[Y]] : tensor<32x64xf32, [[FRAG]]> -> tensor<32x64xf32, #hla_tile.smem<order = col>>
+// CHECK:           hla_tile.dot %[[YS]], %[[V]], %[[S]] transpose_lhs
+// CHECK:           hla_tile.store %[[Y]], %{{.*}} : tensor<32x64xf32, [[FRAG]]>
+gpu.func @wide_operands(%q: memref<?x64xf32>, %v: memref<?x64xf32>, %o: memref<?x64xf32>, %n: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 32, warps = 4, stages = 2, precision = f32>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zeroY = arith.constant dense<0.0> : tensor<32x64xf32>
+  %zeroS = arith.constant dense<0.0> : tensor<64x64xf32>
+  %final = scf.for %i = %c0 to %n step %c1 iter_args(%S = %zeroS) -> (tensor<64x64xf32>) {
+    %Q = hla_tile.load %q[%i] : memref<?x64xf32> -> tensor<32x64xtf32>
+    %V = hla_tile.load %v[%i] : memref<?x64xf32> -> tensor<32x64xf32>
+    %Y = hla_tile.dot %Q, %S, %zeroY : tensor<32x64xtf32>, tensor<64x64xf32> -> tensor<32x64xf32>
+    %S1 = hla_tile.dot %Y, %V, %S transpose_lhs : tensor<32x64xf32>, tensor<32x64xf32> -> tensor<64x64xf32>
+    hla_tile.store %Y, %o[%i] : tensor<32x64xf32>, memref<?x64xf32>
+    scf.yield %S1 : tensor<64x64xf32>
+  }
   gpu.return
 }
 

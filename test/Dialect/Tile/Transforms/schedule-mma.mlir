@@ -45,6 +45,57 @@ gpu.func @two_stages(%v: !View, %n: index) kernel attributes {hla_tile.schedule 
   gpu.return
 }
 
+// What a load rounds is rounded by who has copied it, before the barrier shows it.
+// CHECK-LABEL: gpu.func @rounded
+// CHECK:         hla_tile.copy_async %{{.*}} : memref<?x64xf32>, memref<64x64xtf32, #hla_tile.smem<order = row>>
+// CHECK:         scf.for
+// CHECK-NEXT:      hla_tile.copy_wait 0
+// CHECK-NEXT:      %[[INDEX:.*]] = arith.remui
+// CHECK-NEXT:      %[[SLOT:.*]] = hla_tile.slot %{{.*}}[%[[INDEX]]]
+// CHECK-NEXT:      hla_tile.round %[[SLOT]]
+// CHECK-NEXT:      hla_tile.barrier
+// CHECK-NOT:       hla_tile.round
+// CHECK:           hla_tile.dot %[[SLOT]], %[[SLOT]]
+gpu.func @rounded(%v: memref<?x64xf32>, %n: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = tf32>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : !Acc
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%S = %zero) -> (!Acc) {
+    %row = arith.muli %i, %c64 : index
+    %Q = hla_tile.load %v[%row] : memref<?x64xf32> -> tensor<64x64xtf32, #hla_tile.smem<order = row>>
+    %S1 = hla_tile.dot %Q, %Q, %S transpose_lhs : tensor<64x64xtf32, #hla_tile.smem<order = row>>, tensor<64x64xtf32, #hla_tile.smem<order = row>> -> !Acc
+    scf.yield %S1 : !Acc
+  }
+  gpu.return
+}
+
+// With one stage, and outside of a loop, the same.
+// CHECK-LABEL: gpu.func @rounded_once
+// CHECK:         hla_tile.copy_async
+// CHECK:         hla_tile.copy_wait 0
+// CHECK-NEXT:    hla_tile.round
+// CHECK-NEXT:    hla_tile.barrier
+// CHECK:         scf.for
+// CHECK-NEXT:      hla_tile.barrier
+// CHECK:           hla_tile.copy_async
+// CHECK:           hla_tile.copy_wait 0
+// CHECK-NEXT:      hla_tile.round
+// CHECK-NEXT:      hla_tile.barrier
+gpu.func @rounded_once(%v: memref<?x64xf32>, %n: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 1, precision = tf32>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : !Acc
+  %P = hla_tile.load %v[%c0] : memref<?x64xf32> -> tensor<64x64xtf32, #hla_tile.smem<order = row>>
+  %S0 = hla_tile.dot %P, %P, %zero transpose_lhs : tensor<64x64xtf32, #hla_tile.smem<order = row>>, tensor<64x64xtf32, #hla_tile.smem<order = row>> -> !Acc
+  %r = scf.for %i = %c64 to %n step %c64 iter_args(%S = %S0) -> (!Acc) {
+    %Q = hla_tile.load %v[%i] : memref<?x64xf32> -> tensor<64x64xtf32, #hla_tile.smem<order = row>>
+    %S1 = hla_tile.dot %Q, %Q, %S transpose_lhs : tensor<64x64xtf32, #hla_tile.smem<order = row>>, tensor<64x64xtf32, #hla_tile.smem<order = row>> -> !Acc
+    scf.yield %S1 : !Acc
+  }
+  gpu.return
+}
+
 // Three stages: two chunks on their way, of which one may still be when one is used.
 // CHECK-LABEL: gpu.func @three_stages
 // CHECK-SAME:    hla_tile.shared_memory = 24576 : i64

@@ -105,4 +105,28 @@ TEST_F(OperationsTest, FusedScanParts) {
   EXPECT_EQ(fused.getTokenDim(), 2u);
 }
 
+// Groups and the numbers of a body.
+TEST_F(OperationsTest, FusedScanGroups) {
+  auto fused = parse<FusedScanOp>(R"mlir(
+    func.func @f(%q: tensor<1x?x2x8xf32>, %g: tensor<4xf64>, %e: tensor<1x?x4xf32>) {
+      %n = hla.fused_scan groups([2, 1]) ins(%q, %g : tensor<1x?x2x8xf32>, tensor<4xf64>) outs(%e : tensor<1x?x4xf32>) carry_in [] carry_out [] {
+      ^bb0(%a: vector<8xf32>, %b: vector<1xf64>):
+        %s = hla.row_sum %a : vector<8xf32> -> vector<1xf32>
+        hla.yield %s : vector<1xf32>
+      } -> tensor<1x?x4xf32>
+      return
+    })mlir");
+  ASSERT_TRUE(fused);
+  Builder b(&context);
+  EXPECT_EQ(fused.getGroup(0), 2);
+  EXPECT_EQ(fused.getGroup(1), 1);
+  EXPECT_EQ(fused.getNumStates(), 0u);
+  EXPECT_EQ(FusedScanOp::getRowType(fused.getInputs()[0].getType()),
+            VectorType::get({8}, b.getF32Type()));
+  EXPECT_EQ(FusedScanOp::getRowType(fused.getInputs()[1].getType()),
+            VectorType::get({1}, b.getF64Type()));
+  EXPECT_EQ(FusedScanOp::getRowType(fused.getOutputs()[0].getType()),
+            VectorType::get({1}, b.getF32Type()));
+}
+
 } // namespace

@@ -54,8 +54,9 @@ func.func @f(%q: !S, %k: !S, %v: !V, %e: !V) -> !V {{
     return found;
   }
 
-  ScheduleAttr get(int64_t chunk, int64_t warps, int64_t stages) {
-    return ScheduleAttr::get(&context, chunk, warps, stages, Precision::BF16);
+  ScheduleAttr get(int64_t chunk, int64_t warps, int64_t stages,
+                   Precision precision = Precision::BF16) {
+    return ScheduleAttr::get(&context, chunk, warps, stages, precision);
   }
 
   MLIRContext context;
@@ -81,6 +82,27 @@ TEST_F(ScheduleModelTest, SharedMemory) {
   EXPECT_EQ(model.getSharedMemory(get(64, 8, 2)), bytes(64, 2) + 2 * 64 * 64);
 }
 
+// Inputs in their own type, what warps exchange in that of operands; outputs of
+// 32 bits are stored from registers.
+TEST_F(ScheduleModelTest, SharedMemoryByPrecision) {
+  const TargetInfo &target = *TargetInfo::lookup("sm_90a");
+  auto check = [&](StringRef type, Precision precision, int64_t inputBytes,
+                   int64_t exchangeBytes, int64_t outputBytes) {
+    FusedScanOp op = makeMasked(64, 128, type);
+    ASSERT_TRUE(op);
+    EXPECT_EQ(
+        ScheduleModel(op, target).getSharedMemory(get(32, 4, 2, precision)),
+        32 * (2 * (64 + 64 + 128) * inputBytes + (2 * 32 + 64) * exchangeBytes +
+              128 * outputBytes));
+  };
+  check("bf16", Precision::BF16, 2, 2, 2);
+  check("bf16", Precision::TF32, 2, 4, 2);
+  check("f16", Precision::F16, 2, 4, 2);
+  for (Precision precision :
+       {Precision::TF32, Precision::BF16x3, Precision::F32})
+    check("f32", precision, 4, 4, 0);
+}
+
 TEST_F(ScheduleModelTest, StateRegisters) {
   FusedScanOp op = makeMasked(64, 128, "bf16");
   ASSERT_TRUE(op);
@@ -94,7 +116,7 @@ TEST_F(ScheduleModelTest, StateRegisters) {
 TEST_F(ScheduleModelTest, DefaultsAreAccepted) {
   for (StringRef target :
        {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"})
-    for (StringRef type : {"bf16", "f16"})
+    for (StringRef type : {"bf16", "f16", "f32"})
       for (int64_t d : {32, 64, 128})
         for (int64_t dv : {32, 64, 128}) {
           FusedScanOp op = makeMasked(d, dv, type);
@@ -135,7 +157,7 @@ TEST_F(ScheduleModelTest, RefusalsSayWhy) {
   refuses(makeMasked(128, 128, "bf16"), get(64, 4, 1), "registers");
   refuses(makeMasked(128, 128, "f16"), get(64, 8, 1), "precision");
   refuses(makeMasked(64, 96, "bf16"), get(64, 4, 1), "head dimensions");
-  refuses(makeMasked(64, 64, "f32"), get(64, 4, 1), "bf16 or f16");
+  refuses(makeMasked(64, 64, "f32"), get(64, 4, 1), "input #0 to be bf16");
   refuses(makeMasked(64, 64, "bf16"), get(16, 4, 1), "scores of 16x16");
 }
 

@@ -60,6 +60,8 @@ TEST_F(LayoutsTest, Registers) {
                 128 * 128);
       EXPECT_EQ(registers({128, 128}, b.getBF16Type(), layout) * threads,
                 128 * 128 / 2);
+      EXPECT_EQ(registers({128, 128}, b.getTF32Type(), layout) * threads,
+                128 * 128);
       EXPECT_EQ(registers({128, 128}, b.getF64Type(), layout) * threads,
                 128 * 128 * 2);
     }
@@ -86,7 +88,10 @@ TEST_F(LayoutsTest, SharedMemoryShapes) {
   EXPECT_FALSE(accepts(col, {8, 16}, b.getF16Type()));
   EXPECT_TRUE(accepts(col, {16, 8}, b.getBF16Type()));
   EXPECT_FALSE(accepts(row, {8, 24}, b.getF16Type()));
-  EXPECT_FALSE(accepts(row, {8, 16}, b.getF32Type()));
+  EXPECT_TRUE(accepts(row, {8, 16}, b.getF32Type()));
+  EXPECT_TRUE(accepts(row, {8, 16}, b.getTF32Type()));
+  EXPECT_FALSE(accepts(row, {8, 24}, b.getF32Type()));
+  EXPECT_FALSE(accepts(row, {8, 16}, b.getF64Type()));
   EXPECT_FALSE(accepts(row, {2, 8, 16}, b.getF16Type()));
 }
 

@@ -49,8 +49,22 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
     - `warps`: warps of a thread block (GPU), a power of two up to 16; 1 on a CPU.
     - `stages`: chunks of every loaded tensor that shared memory holds at a time
       (GPU); `stages - 1` are in flight while one is used. 1 on a CPU.
-    - `precision`: the element type that operands of matrix products are rounded
-      to; sums and states are in `f32`, or `f64` where `precision` is `f64`.
+    - `precision`: what operands of matrix products are rounded to, once for
+      each product; sums and states are in `f32`, or `f64` where `precision` is
+      `f64`. An operand that is narrower is taken as it is.
+
+    | precision | operands | error, at most | instructions on a GPU |
+    |---|---|---|---|
+    | `bf16` | bf16 | 2^-8 of an operand | 1 of bf16 |
+    | `f16` | f16 where both come so, else tf32 | 2^-11 of an operand | 1 of f16, or 2 of tf32 |
+    | `tf32` | f32 with 10 bits of mantissa | 2^-11 of an operand | 2 of tf32 |
+    | `bf16x3` | the sum of two bf16 | 2^-15 of a product | 3 of bf16 |
+    | `f32` | f32; on a GPU the sum of two tf32 | 2^-21 of a product | 6 of tf32 |
+    | `f64` | f64 | | none |
+
+    tf32 and bf16 have the range of f32: what f32 holds does not overflow.
+    Instructions are those of 16×8×16 multiply-adds; one of tf32 takes as long as
+    one of 16 bits, for half of them.
 
     Whether a target can hold the schedule is verified where a schedule meets an
     operation and a target, in `hla-assign-schedule`.
@@ -62,7 +76,8 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The type that operands of matrix products have.
+    /// The type that a chunk's values are rounded to before they are operands
+    /// of matrix products.
     FloatType getOperandType() const;
     /// The type of sums and states.
     FloatType getAccumulatorType() const;

@@ -107,9 +107,10 @@ def HLA_NormalizerAttr : EnumAttr<HLA_Dialect, HLA_NormalizerEnum,
 }
 
 def HLA_PrecisionEnum : I32Enum<"Precision",
-    "element type of the operands of a kernel's matrix products", [
+    "how exact the operands of a kernel's matrix products are", [
       I32EnumCase<"BF16", 0, "bf16">, I32EnumCase<"F16", 1, "f16">,
-      I32EnumCase<"F32", 2, "f32">, I32EnumCase<"F64", 3, "f64">]> {
+      I32EnumCase<"F32", 2, "f32">, I32EnumCase<"F64", 3, "f64">,
+      I32EnumCase<"TF32", 4, "tf32">, I32EnumCase<"BF16x3", 5, "bf16x3">]> {
   let cppNamespace = "::mlir::hla";
 }
 

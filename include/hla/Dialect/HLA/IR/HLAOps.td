@@ -162,7 +162,8 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     - (C5) a carry and a final state are `[B,H]` (`[N,H]` with `lengths`) followed
       by its state's shape, of its element type;
     - (C6) the body yields the outputs' rows, then the states;
-    - (C7) there are as many results as tensor `outputs`, of the same types;
+    - (C7) `outputs` are all tensors or all memrefs; results are as many as
+      tensors, of the same types;
     - (C8) `groups` has one positive number for every input;
     - (C9) the first input has rank 3 or 4: its tokens are walked.
 

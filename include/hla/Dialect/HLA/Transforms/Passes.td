@@ -66,16 +66,20 @@ def HLAAssignSchedule : Pass<"hla-assign-schedule", "::mlir::ModuleOp"> {
     Writes the target on the module (`hla.target`) and a `#hla.schedule` on every
     `hla.fused_scan` that has none. On a GPU: 32 tokens a chunk, two stages (one
     where shared memory holds no more), one warp for every 16 rows of the largest
-    state, products in the inputs' own type. On a CPU: 16 tokens a chunk, products
-    in `f32`, or `f64` where an operand is. A schedule that is there already is kept. Either way it is
+    state, products in the inputs' own precision. On a CPU: 16 tokens a chunk,
+    products in `f32`, or `f64` where an operand is. The option `precision` asks
+    for another one. A schedule that is there already is kept. Either way it is
     verified against the target's limits; what the target cannot hold is an
     error.
 
-    Example: `hla-opt --hla-assign-schedule=target=sm_90a`
+    Example: `hla-opt --hla-assign-schedule="target=sm_90a precision=tf32"`
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "Architecture: cpu, sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120a">
+           "Architecture: cpu, sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120a">,
+    Option<"precision", "precision", "std::string", /*default=*/"\"\"",
+           "Precision of products: bf16, f16, tf32, bf16x3, f32 or f64; by default "
+           "what the inputs' types say">
   ];
 }
 

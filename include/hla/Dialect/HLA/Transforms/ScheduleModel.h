@@ -27,8 +27,10 @@ public:
                           const TargetInfo &target);
 
   /// A schedule that `verify` accepts, or failure, with an error at the
-  /// operation, if the target cannot execute it at all.
-  FailureOr<ScheduleAttr> getDefault();
+  /// operation, if the target cannot execute it at all. `precision` is by
+  /// default the inputs' own: of mixed types, f32.
+  FailureOr<ScheduleAttr>
+  getDefault(std::optional<Precision> precision = std::nullopt);
 
   /// Emits an error at the operation if the target cannot hold `schedule`.
   LogicalResult verify(ScheduleAttr schedule);
@@ -45,6 +47,8 @@ public:
 private:
   /// Emits an error if the operation itself is none for a GPU.
   LogicalResult verifyGPUOperation();
+  /// Emits an error if products of the inputs do not have that precision.
+  LogicalResult verifyPrecision(ScheduleAttr schedule);
 
   FusedScanOp op;
   const TargetInfo &target;

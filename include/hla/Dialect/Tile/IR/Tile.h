@@ -30,6 +30,14 @@ constexpr double kLeastLogDecay = -1000.0;
 #define GET_ATTRDEF_CLASSES
 #include "hla/Dialect/Tile/IR/TileAttrs.h.inc"
 
+namespace mlir::hla::tile {
+/// Bits of an element of this type in registers and in memory: tf32 is an f32
+/// whose last 13 bits of mantissa are zero.
+inline int64_t getStorageBits(Type elementType) {
+  return elementType.isTF32() ? 32 : elementType.getIntOrFloatBitWidth();
+}
+} // namespace mlir::hla::tile
+
 #define GET_OP_CLASSES
 #include "hla/Dialect/Tile/IR/TileOps.h.inc"
 

@@ -32,10 +32,12 @@ def HLATile_FragAttr : AttrDef<HLATile_Dialect, "Frag",
     in that order; pieces are ordered by rows, then columns. The accumulator of
     a warp of `wgmma.m64nN` has the same order for its 16 rows. Two neighbouring
     pieces, columns `16k … 16k+15`, rounded to 16 bits and packed in pairs, are
-    the A operand of `mma.m16n8k16`: a 16-bit fragment *is* an A operand.
+    the A operand of `mma.m16n8k16`: a 16-bit fragment *is* an A operand. One
+    piece of 32-bit elements is that of `mma.m16n8k8`, if its columns 2c and 2c+1
+    are taken for the instruction's c and c+4, as are the rows of B.
 
     Registers a thread: `P·R / (32·rowWarps·colWarps)` of 32 bits, half of that
-    for 16-bit elements.
+    for 16-bit elements. An element of tf32 is an f32.
 
     Constraints:
 
@@ -63,11 +65,19 @@ def HLATile_SmemAttr : AttrDef<HLATile_Dialect, "Smem",
   let mnemonic = "smem";
   let summary = "A tile in shared memory, swizzled";
   let description = [{
-    A 16-bit tile stored by rows (`order = row`: columns are contiguous) or by
-    columns. A stored row has `n` pieces of 16 bytes; piece `p` of row `r` lies at
-    place `p xor s(r)`, where for rows of 128 bytes and more `s(r) = r mod 8`, and
-    for shorter ones `s(r) = ⌊r·n/8⌋ mod n`. Eight stored rows read at one column
-    (`ldmatrix`) then touch all 32 banks once.
+    A tile stored by rows (`order = row`: columns are contiguous) or by columns. A
+    stored row has `n` pieces of 8 elements; piece `p` of row `r` lies at place
+    `p xor s(r)`.
+
+    16-bit elements, pieces of 16 bytes: for rows of 128 bytes and more
+    `s(r) = r mod 8`, and for shorter ones `s(r) = ⌊r·n/8⌋ mod n`. Eight stored rows
+    read at one column (`ldmatrix`) then touch all 32 banks once.
+
+    32-bit elements (f32 and tf32), pieces of 32 bytes: for rows of 128 bytes and
+    more, with r's bits r₀, r₁, r₂, `s(r) = 2·r₁ + (r₀ xor r₂)`, and for shorter ones
+    `s(r) = r₁`. Four rows in sequence, and four at distances of two, read at one
+    piece then touch all banks once: rows whose columns, or columns whose rows,
+    are multiplied with `mma.m16n8k8`.
 
     Used as the encoding of a tile, and, after the schedule pass, as the memory
     space of a buffer.
@@ -75,7 +85,7 @@ def HLATile_SmemAttr : AttrDef<HLATile_Dialect, "Smem",
     Constraints:
 
     - (C1) the tile is a matrix;
-    - (C2) its elements have 16 bits;
+    - (C2) its elements have 16 or 32 bits;
     - (C3) rows and columns as stored are powers of two, at least 8 and 16.
 
     Example: `tensor<64x128xbf16, #hla_tile.smem<order = row>>`,

@@ -19,8 +19,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def HLATile_IsTile : CPred<
     "::llvm::cast<::mlir::RankedTensorType>($_self).hasStaticShape()">;
 /// A tile: a static matrix.
-def HLATile_Tile : ConfinedType<TensorRankOf<[BF16, F16, F32, F64], [2]>,
-    [HLATile_IsTile], "static 2D tensor of bf16, f16, f32 or f64">;
+def HLATile_Tile : ConfinedType<TensorRankOf<[BF16, F16, TF32, F32, F64], [2]>,
+    [HLATile_IsTile], "static 2D tensor of bf16, f16, tf32, f32 or f64">;
 def HLATile_IsColumn : CPred<
     "::llvm::cast<::mlir::RankedTensorType>($_self).getDimSize(1) == 1">;
 /// One number a token.
@@ -45,14 +45,14 @@ def HLATile_Matrix : ConfinedType<
     [CPred<"::llvm::cast<::mlir::MemRefType>($_self).isLastDimUnitStride()">],
     "2D memref of bf16, f16, f32 or f64 with contiguous rows">;
 /// A buffer in shared memory.
-def HLATile_Buffer : ConfinedType<MemRefRankOf<[BF16, F16], [2]>, [CPred<
+def HLATile_Buffer : ConfinedType<MemRefRankOf<[BF16, F16, TF32, F32], [2]>, [CPred<
     "::llvm::isa_and_nonnull<::mlir::hla::tile::SmemAttr>("
     "::llvm::cast<::mlir::MemRefType>($_self).getMemorySpace())">],
-    "2D memref of bf16 or f16 in an #hla_tile.smem space">;
-def HLATile_Ring : ConfinedType<MemRefRankOf<[BF16, F16], [3]>, [CPred<
+    "2D memref of bf16, f16, tf32 or f32 in an #hla_tile.smem space">;
+def HLATile_Ring : ConfinedType<MemRefRankOf<[BF16, F16, TF32, F32], [3]>, [CPred<
     "::llvm::isa_and_nonnull<::mlir::hla::tile::SmemAttr>("
     "::llvm::cast<::mlir::MemRefType>($_self).getMemorySpace())">],
-    "3D memref of bf16 or f16 in an #hla_tile.smem space">;
+    "3D memref of bf16, f16, tf32 or f32 in an #hla_tile.smem space">;
 def HLATile_TileOrBuffer : AnyTypeOf<[HLATile_Tile, HLATile_Buffer]>;
 
 class HLATile_Op<string mnemonic, list<Trait> traits = []>
@@ -113,10 +113,12 @@ def HLATile_LoadOp : HLATile_Op<"load"> {
   let description = [{
     `tile[i, j] = view[row + i, j]` where that is inside of the view, else 0. A
     view of rank 1 is a column, a number a token: `tile[i, 0] = view[row + i]`.
-    So a logarithm of a decay is 0 after the last token, where nothing decays.
+    So a logarithm of a decay is 0 after the last token, where nothing decays. A
+    tile of tf32 has the elements of a view of f32, rounded to nearest, ties away
+    from zero.
 
-    Constraints: (C1) tile and view have one element type; (C2) the tile of a
-    view of rank 1 has one column.
+    Constraints: (C1) tile and view have one element type, or tf32 and f32; (C2)
+    the tile of a view of rank 1 has one column.
 
     Example:
 
@@ -161,11 +163,26 @@ def HLATile_DotOp : HLATile_MaybeReadsOp<"dot", [
     `transpose_lhs` or `transpose_rhs` says so. Products are exact, sums are in
     the element type of `acc`, in any order. A product with zeros is `acc`.
 
+    Operands may have different element types; the narrower one is widened where
+    it is read, which is exact. What tensor cores multiply follows from the types:
+
+    | operands | instructions for 16×8×16 multiply-adds |
+    |---|---|
+    | both bf16, or both f16 | one `m16n8k16` of that type |
+    | tf32, bf16, f16, in any other combination | two `m16n8k8` of tf32 |
+    | f32 and any | the same for `x = hi + lo`, both tf32, of each f32: hi·hi + hi·lo + lo·hi |
+
+    What that leaves of a product of two f32 is at most 2^-21 of it. With `bf16x3`
+    the parts are of bf16, `hi = bf16(x)` and `lo = bf16(x - hi)`, on every target:
+    half as many instructions, for an error of 2^-15 at most. Products in parts
+    are summed beside `acc` and added to it every 16 terms, since tensor cores
+    truncate their sums.
+
     Constraints:
 
     - (C1) `lhs` (after transposition) is `M×K`, `rhs` `K×N` and `acc` `M×N`;
-    - (C2) `lhs` and `rhs` have one element type;
-    - (C3) `acc` has element type `f64` where the operands have it, else `f32`.
+    - (C2) `acc` has element type `f32` or `f64`, and no operand a wider one;
+    - (C3) with `bf16x3`, `acc` has element type `f32`.
 
     Example: scores `q kᵀ`.
 
@@ -174,10 +191,11 @@ def HLATile_DotOp : HLATile_MaybeReadsOp<"dot", [
     ```
   }];
   let arguments = (ins HLATile_TileOrBuffer:$lhs, HLATile_TileOrBuffer:$rhs,
-      HLATile_Tile:$acc, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+      HLATile_Tile:$acc, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs,
+      UnitAttr:$bf16x3);
   let results = (outs HLATile_Tile:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` $acc (`transpose_lhs` $transpose_lhs^)?
+    (`bf16x3` $bf16x3^)? $lhs `,` $rhs `,` $acc (`transpose_lhs` $transpose_lhs^)?
     (`transpose_rhs` $transpose_rhs^)? attr-dict
     `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
@@ -419,11 +437,12 @@ def HLATile_SlotOp : HLATile_Op<"slot", [Pure]> {
 def HLATile_CopyAsyncOp : HLATile_Op<"copy_async"> {
   let summary = "Begins to copy a tile of a matrix into shared memory";
   let description = [{
-    The tile that `hla_tile.load` would load from the same view and row. Complete
-    once a `copy_wait` has waited for the group that it belongs to.
+    The tile that `hla_tile.load` would load from the same view and row, but for
+    what that rounds (`round`). Complete once a `copy_wait` has waited for the
+    group that it belongs to.
 
-    Constraints: (C1) view and buffer have one element type; (C2) the buffer is
-    stored by rows.
+    Constraints: (C1) view and buffer have one element type, or f32 and tf32; (C2)
+    the buffer is stored by rows.
 
     Example:
 
@@ -459,6 +478,22 @@ def HLATile_CopyWaitOp : HLATile_Op<"copy_wait"> {
   }];
   let arguments = (ins I64Attr:$pending);
   let assemblyFormat = "$pending attr-dict";
+  let hasVerifier = 1;
+}
+
+def HLATile_RoundOp : HLATile_Op<"round"> {
+  let summary = "Rounds what copies brought to tf32";
+  let description = [{
+    Every thread rounds, in place, the elements of the buffer that its own copies
+    (`copy_async`) have brought: after a `copy_wait`, and before the `barrier` that
+    shows the buffer to other threads.
+
+    Constraints: (C1) the buffer is one of tf32, stored by rows.
+
+    Example: `hla_tile.round %buffer : memref<32x64xtf32, #hla_tile.smem<order = row>>`
+  }];
+  let arguments = (ins Arg<HLATile_Buffer, "", [MemRead, MemWrite]>:$buffer);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
   let hasVerifier = 1;
 }
 

@@ -43,8 +43,9 @@ def HLATileAssignLayouts : Pass<"hla-tile-assign-layouts",
     - A product is stored the way its accumulator is, or such that an operand in
       registers can stay there; else by rows.
     - B operands are in shared memory, as are A operands that are not in registers.
-    - 16-bit tiles of device memory are loaded into and stored from shared memory,
-      wider ones from registers.
+    - Rows of a chunk that products read, and all 16-bit tiles, are loaded into
+      shared memory, others into registers; 16-bit tiles are stored from shared
+      memory, wider ones from registers.
 
     `convert_layout` stands where a tile is needed otherwise than it is.
 
@@ -60,7 +61,8 @@ def HLATileScheduleMMA : Pass<"hla-tile-schedule-mma", "::mlir::gpu::GPUFuncOp">
 
     - Loads of a chunk loop become copies into rings of `stages` buffers, begun
       `stages - 1` chunks ahead. One barrier at the head of the loop says both
-      that a chunk has arrived and that the last one has been read.
+      that a chunk has arrived and that the last one has been read. What a load
+      rounds, each thread rounds before that barrier where its copies put it.
     - Loads outside of a loop, of a sequence that is known to be one chunk, are
       begun where they stand and waited for at the first use.
     - What warps exchange has a buffer of its own; barriers separate writes from
