@@ -175,7 +175,7 @@ Value ProgramBuilder::getChunkSize() {
   if (!chunkSize)
     chunkSize = arith::MinSIOp::create(
         b, index(schedule.getChunk()),
-        arith::SubIOp::create(b, head->getNumTokens(), chunkRow));
+        arith::SubIOp::create(b, head->getEndToken(), chunkRow));
   return chunkSize;
 }
 
@@ -210,7 +210,8 @@ Value ProgramBuilder::buildRowSum(hla::RowSumOp op) {
   Value row = getTile(op.getRow());
   if (op.getRow().getType().getDimSize(0) == 1)
     return cast(row, elementType);
-  return SumRowsOp::create(b, getTileType(1, elementType), row);
+  return SumRowsOp::create(b, getTileType(1, elementType), row,
+                           /*offset=*/IntegerAttr());
 }
 
 Value ProgramBuilder::buildBroadcast(vector::BroadcastOp op) {
@@ -341,8 +342,8 @@ void ProgramBuilder::buildStep(StepOp step) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-/// Emits the chunk that comes after `walked` rows, a multiple of the chunk's
-/// size; returns the next states.
+/// Emits a chunk: at the row `walked`, or, in reverse, after so many rows, a
+/// multiple of the chunk's size. Returns the next states.
 SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
   chunkRow = walked;
   if (op.getReverse())
@@ -394,14 +395,19 @@ SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
   }
   for (Value output : op.getSequenceOutputs())
     outputViews.push_back(head->getTokens(output));
-  Value chunk = index(schedule.getChunk()), numTokens = head->getNumTokens();
+  Value chunk = index(schedule.getChunk());
+  Value begin = head->getFirstToken(), end = head->getEndToken();
   if (op.getReverse()) {
-    Value numChunks = arith::CeilDivSIOp::create(b, numTokens, chunk);
-    lastRow = arith::MulIOp::create(
-        b, arith::SubIOp::create(b, numChunks, index(1)), chunk);
+    end = b.createOrFold<arith::SubIOp>(end, begin);
+    Value numChunks = arith::CeilDivSIOp::create(b, end, chunk);
+    lastRow = b.createOrFold<arith::AddIOp>(
+        arith::MulIOp::create(
+            b, arith::SubIOp::create(b, numChunks, index(1)), chunk),
+        begin);
+    begin = index(0);
   }
   auto loop = scf::ForOp::create(
-      b, index(0), numTokens, chunk, states,
+      b, begin, end, chunk, states,
       [&](OpBuilder &nested, Location loc, Value walked, ValueRange carried) {
         OpBuilder::InsertPoint outer = b.saveInsertionPoint();
         b.setInsertionPoint(nested.getInsertionBlock(),

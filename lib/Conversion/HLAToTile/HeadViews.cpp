@@ -19,14 +19,12 @@ using namespace mlir::hla::tile;
 HeadViews::HeadViews(FusedScanOp op, ImplicitLocOpBuilder &builder,
                      LaunchOp launch, Value maxTokens)
     : op(op), b(builder), batch(launch.getBatch()), head(launch.getHead()),
-      maxTokens(maxTokens), firstToken(builder.getIndexAttr(0)),
-      numTokens(maxTokens) {
+      maxTokens(maxTokens), firstToken(index(0)), endToken(maxTokens) {
   if (!op.getLengths())
     return;
-  Value first = loadLength(batch, index(0));
-  Value end = loadLength(arith::AddIOp::create(b, batch, index(1)), first);
-  firstToken = first;
-  numTokens = arith::SubIOp::create(b, end, first);
+  firstToken = loadLength(batch, firstToken);
+  endToken =
+      loadLength(arith::AddIOp::create(b, batch, index(1)), firstToken);
 }
 
 Value HeadViews::index(int64_t value) {
@@ -80,8 +78,7 @@ Value HeadViews::getTokens(Value sequence, int64_t group) {
   if (!op.getLengths())
     offsets[op.getBatchDim()] = batch;
   offsets[op.getHeadDim()] = getHead(group);
-  offsets[op.getTokenDim()] = firstToken;
-  sizes[op.getTokenDim()] = getAsOpFoldResult(numTokens);
+  sizes[op.getTokenDim()] = getAsOpFoldResult(endToken);
   if (rank == 3)
     return subview(sequence, offsets, sizes, {op.getTokenDim()});
   sizes[3] = b.getIndexAttr(type.getDimSize(3));

@@ -24,9 +24,14 @@ public:
   HeadViews(FusedScanOp op, ImplicitLocOpBuilder &builder, LaunchOp launch,
             Value maxTokens);
 
-  Value getNumTokens() const { return numTokens; }
-  /// All tokens of the head, of which `group` in a row read one of `sequence`:
-  /// `memref<T x D>`, or `memref<T>` for one number a token.
+  /// The tokens that are walked: the first, and the one after the last. Without
+  /// lengths, all.
+  Value getFirstToken() const { return firstToken; }
+  Value getEndToken() const { return endToken; }
+  /// The head's tokens up to the last one, of which `group` in a row read one of
+  /// `sequence`: `memref<T x D>`, or `memref<T>` for one number a token. What all
+  /// threads of a kernel share is cheap, and so are views of whole heads; the
+  /// lengths of a sequence are not known to be shared.
   Value getTokens(Value sequence, int64_t group = 1);
   /// The head's number of `numbers`, `[H / group]`.
   Value getNumber(Value numbers, int64_t group);
@@ -44,10 +49,7 @@ private:
   ImplicitLocOpBuilder &b;
   /// The number of the batch, or of the sequence, that states have.
   Value batch, head;
-  Value maxTokens;
-  /// The tokens that are walked. Without lengths, all.
-  OpFoldResult firstToken;
-  Value numTokens;
+  Value maxTokens, firstToken, endToken;
 };
 
 } // namespace mlir::hla::tile

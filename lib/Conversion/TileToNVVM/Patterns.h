@@ -28,13 +28,16 @@ constexpr llvm::StringLiteral kSharedMemoryName = "hla_shared_memory";
 /// - a buffer or ring in shared memory: its pointer.
 void populateTypeConversions(TypeConverter &converter);
 
-/// constant, arith on tiles, ramp, causal, decay.
+/// constant, arith and math on tiles, ramp, causal, decay.
 void populateElementwisePatterns(const TypeConverter &converter,
                                  RewritePatternSet &patterns);
 /// What is done with numbers of tokens and heads: load, store, splat, prefix_sum,
 /// and causal and decay by sums.
 void populateColumnPatterns(const TypeConverter &converter,
                             RewritePatternSet &patterns);
+/// mask, sum_rows, broadcast.
+void populateRowPatterns(const TypeConverter &converter,
+                         RewritePatternSet &patterns);
 /// dot, read, write.
 void populateMatrixPatterns(const TypeConverter &converter,
                             const TargetInfo &target,

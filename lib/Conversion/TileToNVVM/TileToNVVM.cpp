@@ -48,7 +48,7 @@ void tile::populateTypeConversions(TypeConverter &converter) {
           element = VectorType::get({2}, element);
         else if (element.isTF32())
           element = Float32Type::get(element.getContext());
-        else if (!element.isF32())
+        else if (!element.isF32() && !element.isInteger(1))
           return failure();
         types.assign(FragAttr::getRegisters(type), element);
         return success();
@@ -187,6 +187,7 @@ struct ConvertTileToNVVM
     patterns.add<ConvertReturn, ConvertBlockId>(converter, &getContext());
     populateElementwisePatterns(converter, patterns);
     populateColumnPatterns(converter, patterns);
+    populateRowPatterns(converter, patterns);
     populateMatrixPatterns(converter, target.getInfo(), patterns);
     populateDeviceMemoryPatterns(converter, patterns);
     populateSharedMemoryPatterns(converter, patterns);

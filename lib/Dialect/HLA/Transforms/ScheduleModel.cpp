@@ -150,6 +150,9 @@ int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
     if (state[1] < 16 * schedule.getWarps())
       total += state[0] * state[1] * bytes;
   }
+  // Every warp's part of a sum, at most.
+  for ([[maybe_unused]] RowSumOp sum : body.getOps<RowSumOp>())
+    total += chunk * schedule.getWarps() * 4;
   return total;
 }
 

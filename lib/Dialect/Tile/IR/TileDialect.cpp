@@ -58,7 +58,11 @@ std::pair<int64_t, int64_t> FragAttr::getStored(ArrayRef<int64_t> shape) const {
 
 int64_t FragAttr::getRegisters(RankedTensorType type) {
   auto frag = cast<FragAttr>(type.getEncoding());
-  int64_t bits = type.getNumElements() * getStorageBits(type.getElementType());
+  // A truth value has a register of its own.
+  const int64_t width = type.getElementType().isInteger(1)
+                            ? 32
+                            : getStorageBits(type.getElementType());
+  int64_t bits = type.getNumElements() * width;
   return bits / (32 * 32 * frag.getWarps());
 }
 

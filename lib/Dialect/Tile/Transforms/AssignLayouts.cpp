@@ -75,6 +75,32 @@ static OpOperand *findProduct(Value state) {
   return nullptr;
 }
 
+/// An operation on the elements of fragments of one layout, columns aside.
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() || isa<DecayOp, MaskOp>(op);
+}
+
+/// Whether a tile can be had in any layout at no exchange: it is computed, one by
+/// one, from what can be, and from no product. Tiles are loaded, from shared
+/// memory too, in any layout; a column is in all warps.
+static bool isFree(Value tile) {
+  Attribute layout = getTileType(tile).getEncoding();
+  if (!layout || isa<SmemAttr, LaneAttr>(layout))
+    return true;
+  Operation *op = tile.getDefiningOp();
+  if (!op)
+    return false;
+  if (matchPattern(tile, m_Constant()) || isa<tensor::SplatOp, LoadOp>(op))
+    return true;
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op))
+    return isFree(convert.getSource());
+  if (!isElementwise(op) && !isa<BroadcastOp>(op))
+    return false;
+  return llvm::all_of(op->getOperands(), [](Value operand) {
+    return !getTileType(operand) || isFree(operand);
+  });
+}
+
 namespace {
 
 /// Walks a kernel in program order, giving results their layouts and converting
@@ -108,9 +134,13 @@ private:
   }
   /// Replaces an operand by the same tile in another layout.
   void require(OpOperand &operand, Attribute layout);
+  /// Computes a free tile again, in another layout.
+  Value recompute(Value tile, RankedTensorType wanted);
   void requireSmem(OpOperand &operand);
   /// A column is in lanes, and so is what is computed of columns.
   void assignColumns(Operation *op);
+  /// Between a column and a fragment.
+  void assignRows(Operation *op);
 
   gpu::GPUFuncOp kernel;
   int64_t warps, chunk;
@@ -167,6 +197,8 @@ void LayoutAssigner::require(OpOperand &operand, Attribute layout) {
   if (auto splat = tile.getDefiningOp<tensor::SplatOp>())
     return operand.set(
         tensor::SplatOp::create(b, tile.getLoc(), wanted, splat.getInput()));
+  if (getFrag(tile) && isa<FragAttr>(layout) && isFree(tile))
+    return operand.set(recompute(tile, wanted));
   // Right after the tile's definition, so that one conversion serves all uses.
   if (Operation *definition = tile.getDefiningOp())
     b.setInsertionPointAfter(definition);
@@ -177,6 +209,23 @@ void LayoutAssigner::require(OpOperand &operand, Attribute layout) {
         convert && convert.getType() == wanted)
       return operand.set(convert);
   operand.set(ConvertLayoutOp::create(b, tile.getLoc(), wanted, tile));
+}
+
+Value LayoutAssigner::recompute(Value tile, RankedTensorType wanted) {
+  Operation *op = tile.getDefiningOp();
+  OpBuilder::InsertionGuard guard(b);
+  if (auto convert = dyn_cast<ConvertLayoutOp>(op)) {
+    b.setInsertionPointAfter(convert);
+    return ConvertLayoutOp::create(b, tile.getLoc(), wanted,
+                                   convert.getSource());
+  }
+  b.setInsertionPointAfter(op);
+  Operation *again = b.clone(*op);
+  again->getResult(0).setType(wanted);
+  for (OpOperand &operand : again->getOpOperands())
+    if (getTileType(operand.get()) && !isInLanes(operand.get()))
+      require(operand, wanted.getEncoding());
+  return again->getResult(0);
 }
 
 /// In shared memory, stored as the fragment is: its rows are then written
@@ -213,6 +262,20 @@ void LayoutAssigner::assignColumns(Operation *op) {
     setLayout(result, lanes);
 }
 
+void LayoutAssigner::assignRows(Operation *op) {
+  OpOperand &source = op->getOpOperand(0);
+  auto lanes = LaneAttr::get(b.getContext());
+  if (isa<BroadcastOp>(op)) {
+    require(source, lanes);
+    Value tile = op->getResult(0);
+    return setLayout(tile, getFragFor(getTileType(tile), /*transposed=*/false));
+  }
+  if (!getFrag(source.get()))
+    require(source,
+            getFragFor(getTileType(source.get()), /*transposed=*/false));
+  setLayout(op->getResult(0), lanes);
+}
+
 void LayoutAssigner::assign(LoadOp load) {
   Value tile = load.getTile();
   if (load.getView().getType().getRank() == 1)
@@ -243,9 +306,11 @@ LogicalResult LayoutAssigner::assignElementwise(Operation *op) {
     assignColumns(op);
     return success();
   }
+  // That of a product, if one is among the operands.
   FragAttr layout;
   for (Value operand : op->getOperands())
-    if (getTileType(operand) && getFrag(operand))
+    if (getTileType(operand) && getFrag(operand) &&
+        (!layout || !isFree(operand)))
       layout = getFrag(operand);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!getTileType(operand.get()) || isInLanes(operand.get()))
@@ -306,11 +371,12 @@ LogicalResult LayoutAssigner::assign(Block &block) {
       assign(store);
     } else if (isa<RampOp, PrefixSumOp>(op)) {
       assignColumns(&op);
+    } else if (isa<BroadcastOp, SumRowsOp>(op)) {
+      assignRows(&op);
     } else if (isa<arith::ConstantOp, tensor::SplatOp, ConvertLayoutOp>(op)) {
       // Constants take the layout that each use requires.
     } else if (llvm::any_of(op.getOperands(), getTileType)) {
-      if (!op.hasTrait<OpTrait::Elementwise>() &&
-          !isa<CausalOp, DecayOp, MaskOp>(op))
+      if (!isElementwise(&op) && !isa<CausalOp>(op))
         return op.emitOpError("expected an operation on tiles that has a "
                               "layout, but got ")
                << op.getName();

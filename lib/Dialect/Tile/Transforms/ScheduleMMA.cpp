@@ -52,6 +52,12 @@ public:
     bytes += last.getBytes();
     return last;
   }
+  /// Where so many bytes are that no buffer has.
+  int64_t reserve(int64_t size) {
+    const int64_t offset = bytes;
+    bytes += llvm::alignTo(size, 128);
+    return offset;
+  }
   int64_t getBytes() const { return bytes; }
 
 private:
@@ -349,8 +355,18 @@ static void exchange(ConvertLayoutOp convert, BufferAllocator &allocator) {
   Value buffer =
       getSlot(b, loc, ring, arith::ConstantIndexOp::create(b, loc, 0));
   WriteOp::create(b, loc, convert.getSource(), buffer);
-  convert.getResult().replaceAllUsesWith(buffer);
+  replaceByBuffer(convert.getResult(), buffer);
   convert.erase();
+}
+
+/// Gives a sum of rows a place where warps exchange its parts: one f32 a row for
+/// every warp that has a part of it.
+static void exchange(SumRowsOp sum, BufferAllocator &allocator) {
+  RankedTensorType type = sum.getSource().getType();
+  auto frag = cast<FragAttr>(type.getEncoding());
+  const int64_t parts =
+      frag.getTransposed() ? frag.getRowWarps() : frag.getColWarps();
+  sum.setOffset(allocator.reserve(parts * type.getDimSize(0) * 4));
 }
 
 //===----------------------------------------------------------------------===//
@@ -394,6 +410,8 @@ Operation *BarrierInserter::getExchange(Value operand) {
 
 void BarrierInserter::visit(Operation &op) {
   Buffers reads, writes;
+  if (isa<SumRowsOp>(op))
+    writes.insert(&op);
   for (Value operand : op.getOperands())
     if (Operation *alloc = getExchange(operand))
       (isa<WriteOp>(op) ? writes : reads).insert(alloc);
@@ -407,6 +425,13 @@ void BarrierInserter::visit(Operation &op) {
     ++numInserted;
     written.clear();
     read.clear();
+  }
+  if (isa<SumRowsOp>(op)) {
+    // All warps meet inside of it, between writing and reading.
+    written.clear();
+    read.clear();
+    read.insert(&op);
+    return;
   }
   read.insert(reads.begin(), reads.end());
   written.insert(writes.begin(), writes.end());
@@ -427,7 +452,7 @@ LogicalResult BarrierInserter::run(Block &block) {
       read.insert(readBefore.begin(), readBefore.end());
     } else if (op.getNumRegions() != 0 &&
                op.walk([](Operation *inner) {
-                   return WalkResult(failure(isa<SlotOp>(inner)));
+                   return WalkResult(failure(isa<SlotOp, SumRowsOp>(inner)));
                  }).wasInterrupted()) {
       return op.emitOpError("expected tiles in shared memory in loops only "
                             "(all warps meet at their barriers), but got them "
@@ -474,6 +499,7 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
       if (getSmem(convert.getResult()))
         exchange(convert, allocator);
     });
+    kernel.walk([&](SumRowsOp sum) { exchange(sum, allocator); });
     BarrierInserter barriers;
     if (failed(barriers.run(kernel.getBody().front())))
       return signalPassFailure();

@@ -343,15 +343,17 @@ def HLATile_SumRowsOp : HLATile_Op<"sum_rows", [Pure]> {
   let summary = "The sum of every row";
   let description = [{
     `y_i0 = Σ_j x_ij`, summed in the element type of the result, in any order.
+    Warps that share a row exchange their parts of its sum from byte `offset` of
+    the kernel's shared memory on, once a schedule pass has said where.
 
     Constraints: (C1) the result has the rows of the tile; (C2) its elements are
     not narrower.
 
     Example: `%y = hla_tile.sum_rows %x : tensor<64x128xf32> -> tensor<64x1xf32>`
   }];
-  let arguments = (ins HLATile_Tile:$source);
+  let arguments = (ins HLATile_Tile:$source, OptionalAttr<I64Attr>:$offset);
   let results = (outs HLATile_Column:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source (`at` $offset^)? attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
