@@ -1,4 +1,4 @@
-//===- Rounding.cpp - roundings of tiles on a CPU ------------- -*- C++ -*-===//
+//===- Rounding.cpp - roundings of tiles on a CPU ---------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

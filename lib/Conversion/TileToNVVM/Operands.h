@@ -1,5 +1,4 @@
-//===- Operands.h - fragments in shared memory ------------------ -*- C++
-//-*-===//
+//===- Operands.h - fragments in shared memory ------------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

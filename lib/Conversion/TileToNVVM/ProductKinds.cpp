@@ -1,5 +1,4 @@
-//===- ProductKinds.cpp - what tensor cores multiply ------------ -*- C++
-//-*-===//
+//===- ProductKinds.cpp - what tensor cores multiply ------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

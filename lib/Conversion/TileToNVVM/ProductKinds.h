@@ -1,5 +1,4 @@
-//===- ProductKinds.h - what tensor cores multiply -------------- -*- C++
-//-*-===//
+//===- ProductKinds.h - what tensor cores multiply --------------*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -43,6 +42,7 @@ private:
                     bool isA) const;
   Parts prepareBF16(Emitter &e, Type elementType,
                     ArrayRef<Value> registers) const;
+
   Type aType, bType;
   Instruction instruction;
 };

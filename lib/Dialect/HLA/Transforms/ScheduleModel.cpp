@@ -74,19 +74,20 @@ static int64_t getBytes(Type elementType) {
   return elementType.isTF32() ? 4 : elementType.getIntOrFloatBitWidth() / 8;
 }
 
-/// The precision of the narrowest rows: what is wider beside them, rows that
-/// another loop has computed, would be rounded to it in one loop too.
+/// The precision of the narrowest rows, if they are of one type: what is wider
+/// beside them, rows that another loop has computed, would be rounded to it in
+/// one loop too.
 static Precision getPrecisionOf(OperandRange inputs) {
   auto any = [&](auto predicate) {
     return llvm::any_of(inputs, [&](Value input) {
       return hasRows(input) && predicate(getElementTypeOrSelf(input));
     });
   };
-  if (any([](Type type) { return type.isBF16(); }))
-    return Precision::BF16;
-  if (any([](Type type) { return type.isF16(); }))
-    return Precision::F16;
-  return Precision::F32;
+  const bool hasBF16 = any([](Type type) { return type.isBF16(); });
+  const bool hasF16 = any([](Type type) { return type.isF16(); });
+  if (hasBF16 == hasF16)
+    return Precision::F32;
+  return hasBF16 ? Precision::BF16 : Precision::F16;
 }
 
 LogicalResult ScheduleModel::verifyGPUOperation() {
@@ -169,18 +170,22 @@ LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
            << " (its tensor cores add up in f32), but got " << schedule;
   if (precision != Precision::BF16 && precision != Precision::F16)
     return success();
+  // Rows of f32 are what another loop has computed, if there are others.
   Type narrow = precision == Precision::BF16
                     ? Type(BFloat16Type::get(op.getContext()))
                     : Type(Float16Type::get(op.getContext()));
+  const bool hasNarrow = llvm::any_of(op.getInputs(), [&](Value input) {
+    return getElementTypeOrSelf(input) == narrow;
+  });
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     Type type = getElementTypeOrSelf(input);
-    if (hasRows(input) && type != narrow && !type.isF32())
+    if (hasRows(input) && type != narrow && !(hasNarrow && type.isF32()))
       return op.emitOpError()
              << "expected input #" << i << " to be "
              << stringifyPrecision(precision)
-             << " or f32 (products in that precision take narrow inputs as they "
-             << "are; tf32, bf16x3 and f32 take all), but got "
-             << input.getType() << " and " << schedule;
+             << " (products in that precision take inputs as they are; tf32, "
+             << "bf16x3 and f32 take all), but got " << input.getType()
+             << " and " << schedule;
   }
   return success();
 }
