@@ -205,7 +205,7 @@ class Problem:
             # A state is a sum of products, of operands that a decay may scale.
             return a_scan * scans + (1 if p.is_decayed else 0)
         if isinstance(p, Graph):
-            return a_scan * p.depth
+            return a_scan * p.roundings_of_scans
         return a_scan * (p.kind.scans if p.kind else 1)
 
     def failures(self, outputs, operand_dtype):

@@ -71,6 +71,8 @@ class Target(NamedTuple):
     tokens: tuple
     # Multiply-adds of the recurrence, at most, of one configuration.
     work: int
+    # Precisions of products, of f32 inputs and of shorter ones.
+    precisions: tuple = ()
     # What is not to be drawn: names of ``traits``.
     lacks: frozenset = frozenset()
 
@@ -82,10 +84,11 @@ CPU = Target(
     work=1 << 24,
 )
 GPU = Target(
-    dtypes=("bf16", "f16"),
+    dtypes=("bf16", "bf16", "f16", "f16", "f32"),
     outputs=("bf16", "f16", "f32"),
     tokens=(*TOKENS, 300, 512, 1000),
     work=1 << 30,
+    precisions=("tf32", "bf16x3", "f32"),
 )
 
 
@@ -122,6 +125,9 @@ class Draw:
 
     def common(self):
         dtype = self.random.choice(self.target.dtypes)
+        precision = None
+        if self.target.precisions and self.chance(0.7 if dtype == "f32" else 0.15):
+            precision = self.choice(*self.target.precisions)
         output = self.random.choice(self.target.outputs) if self.chance(0.25) else None
         return {
             "dtype": dtype,
@@ -130,6 +136,7 @@ class Draw:
             "dv": self.weighted(WIDTHS),
             # States, and so sums, are f64 for f64 inputs; shorter outputs are stored.
             "output": None if output == dtype else output,
+            "precision": precision,
         }
 
     def program(self, kind):

@@ -36,6 +36,8 @@ class Graph:
     layout: str = "bthd"
     output: str | None = None
 
+    precision: str | None = None
+
     has_lengths = False
 
     @property
@@ -51,6 +53,11 @@ class Graph:
     def output_dtype(self):
         return self.output or self.dtype
 
+    @property
+    def operand_dtype(self):
+        """What a GPU rounds operands of products to."""
+        return self.precision or self.dtype
+
     def width(self, operand):
         """The width of a scan's operand."""
         if isinstance(operand, int):
@@ -58,13 +65,14 @@ class Graph:
         return self.dv if operand == "v" else self.d
 
     @property
-    def depth(self):
-        """The longest path of scans from the inputs to the result."""
+    def roundings_of_scans(self):
+        """The last scan and those whose results are factors of its terms, and of these
+        results, and so on, each as often as it is one."""
 
         def of(operand):
             if not isinstance(operand, int):
                 return 0
-            return 1 + max(of(x) for x in self.scans[operand][:3])
+            return 1 + sum(of(x) for x in self.scans[operand][:3])
 
         return of(len(self.scans) - 1)
 

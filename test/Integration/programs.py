@@ -81,6 +81,8 @@ class Program:
     # states to those that hold the initial ones.
     out_arguments: bool = False
     in_place: bool = False
+    # Of products, on a GPU: what the compiler is told beside the program.
+    precision: str | None = None
 
     @property
     def name(self):
@@ -89,6 +91,11 @@ class Program:
     @property
     def output_dtype(self):
         return self.output or self.dtype
+
+    @property
+    def operand_dtype(self):
+        """What a GPU rounds operands of products to."""
+        return self.precision or self.dtype
 
     @property
     def is_decayed(self):
@@ -342,6 +349,16 @@ def changed_fields(program):
     }
 
 
+_NAMED_BY_VALUE = (
+    "operator",
+    "dtype",
+    "layout",
+    "variant",
+    "normalize",
+    "precision",
+)
+
+
 def make_name(program, *parts):
     """A function name that tells the parameters."""
     parts = list(parts)
@@ -350,7 +367,7 @@ def make_name(program, *parts):
             value = "_".join(map(str, value))
         if value is True:
             parts.append(name)
-        elif name in ("operator", "dtype", "layout", "variant", "normalize"):
+        elif name in _NAMED_BY_VALUE:
             parts.append(value)
         else:
             parts.append(f"{name}{value}")

@@ -164,7 +164,7 @@ Arguments::fromFiles(const EntryABI &abi, llvm::ArrayRef<StringRef> paths) {
     inputs.back() = std::move(*array);
   }
   if (llvm::Error error =
-          checkConstraints(abi, result.sizes, "the shapes of inputs"))
+          propagateSizes(abi, result.sizes, "the shapes of inputs"))
     return error;
   for (auto [argument, input] : llvm::zip(abi.arguments, inputs))
     if (input)

@@ -37,14 +37,6 @@ static llvm::Error checkConstraint(const ABIConstraint &constraint,
                                  format(right));
 }
 
-llvm::Error hla_run::checkConstraints(const EntryABI &abi, const Sizes &sizes,
-                                      const Twine &where) {
-  for (const ABIConstraint &constraint : abi.constraints)
-    if (llvm::Error error = checkConstraint(constraint, sizes, where))
-      return error;
-  return llvm::Error::success();
-}
-
 namespace {
 
 /// Symbols and what ties them.
@@ -53,12 +45,15 @@ public:
   explicit SizeSolver(const EntryABI &abi);
 
   llvm::Expected<Sizes> solve(const Sizes &given);
+  /// Adds what follows from `sizes`, and checks all ties; `where` is what has
+  /// them.
+  llvm::Error propagate(Sizes &sizes, StringRef where) const;
 
 private:
   void addSequences(StringRef lengths);
   /// Sets the symbol of `term` so that the term is `value`.
   llvm::Error assign(const ABIConstraint &constraint, const ABITerm &term,
-                     int64_t value, Sizes &sizes) const;
+                     int64_t value, StringRef where, Sizes &sizes) const;
   /// The symbols from which all others follow.
   llvm::SmallVector<StringRef> getFree() const;
 
@@ -92,12 +87,12 @@ void SizeSolver::addSequences(StringRef lengths) {
 
 llvm::Error SizeSolver::assign(const ABIConstraint &constraint,
                                const ABITerm &term, int64_t value,
-                               Sizes &sizes) const {
+                               StringRef where, Sizes &sizes) const {
   int64_t product = value - term.offset;
   if (product < 0 || product % term.factor != 0)
     return llvm::createStringError("expected " + constraint.left.getText() +
                                    " = " + constraint.right.getText() +
-                                   " in --input=random:, but got no " +
+                                   " in " + where + ", but got no " +
                                    term.symbol + " ≥ 0 for which " +
                                    term.getText() + " is " + Twine(value));
   sizes[term.symbol] = product / term.factor;
@@ -138,6 +133,35 @@ llvm::SmallVector<StringRef> SizeSolver::getFree() const {
   return list;
 }
 
+llvm::Error SizeSolver::propagate(Sizes &sizes, StringRef where) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ABIConstraint &constraint : constraints) {
+      const auto &[left, right] = constraint;
+      bool hasLeft = sizes.contains(left.symbol);
+      if (hasLeft == sizes.contains(right.symbol))
+        continue;
+      const ABITerm &known = hasLeft ? left : right;
+      std::optional<int64_t> value = known.evaluate(sizes);
+      if (!value)
+        return llvm::createStringError(
+            "expected " + known.getText() +
+            " in " + where + " to be of 63 bits, but got " + known.symbol +
+            " = " + Twine(sizes.lookup(known.symbol)));
+      if (llvm::Error error =
+              assign(constraint, hasLeft ? right : left, *value, where, sizes))
+        return error;
+      changed = true;
+    }
+  }
+  for (const ABIConstraint &constraint : constraints)
+    if (sizes.contains(constraint.left.symbol))
+      if (llvm::Error error =
+              checkConstraint(constraint, sizes, where))
+        return error;
+  return llvm::Error::success();
+}
+
 llvm::Expected<Sizes> SizeSolver::solve(const Sizes &given) {
   Sizes sizes = given;
   llvm::SmallVector<StringRef> free = getFree();
@@ -152,31 +176,8 @@ llvm::Expected<Sizes> SizeSolver::solve(const Sizes &given) {
   for (const auto &size : given)
     if (!isKnown(size.first()))
       return llvm::createStringError(expected + ", but got " + size.first());
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const ABIConstraint &constraint : constraints) {
-      const auto &[left, right] = constraint;
-      bool hasLeft = sizes.contains(left.symbol);
-      if (hasLeft == sizes.contains(right.symbol))
-        continue;
-      const ABITerm &known = hasLeft ? left : right;
-      std::optional<int64_t> value = known.evaluate(sizes);
-      if (!value)
-        return llvm::createStringError(
-            "expected " + known.getText() +
-            " in --input=random: to be of 63 bits, but got " + known.symbol +
-            " = " + Twine(sizes.lookup(known.symbol)));
-      if (llvm::Error error =
-              assign(constraint, hasLeft ? right : left, *value, sizes))
-        return error;
-      changed = true;
-    }
-  }
-  for (const ABIConstraint &constraint : constraints)
-    if (sizes.contains(constraint.left.symbol))
-      if (llvm::Error error =
-              checkConstraint(constraint, sizes, "--input=random:"))
-        return error;
+  if (llvm::Error error = propagate(sizes, "--input=random:"))
+    return error;
   for (StringRef symbol : free)
     if (!sizes.contains(symbol))
       return llvm::createStringError(expected + ", but got no " + symbol);
@@ -186,4 +187,9 @@ llvm::Expected<Sizes> SizeSolver::solve(const Sizes &given) {
 llvm::Expected<Sizes> hla_run::solveSizes(const EntryABI &abi,
                                           const Sizes &given) {
   return SizeSolver(abi).solve(given);
+}
+
+llvm::Error hla_run::propagateSizes(const EntryABI &abi, Sizes &sizes,
+                                    StringRef where) {
+  return SizeSolver(abi).propagate(sizes, where);
 }

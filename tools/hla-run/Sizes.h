@@ -24,9 +24,10 @@ using Sizes = llvm::StringMap<int64_t>;
 llvm::Expected<Sizes> solveSizes(const mlir::hla::EntryABI &abi,
                                  const Sizes &given);
 
-/// Checks that `sizes` are tied as `abi` ties them. `where` is what has them.
-llvm::Error checkConstraints(const mlir::hla::EntryABI &abi, const Sizes &sizes,
-                             const llvm::Twine &where);
+/// Adds to `sizes` those that follow from them, and checks that all are tied as
+/// `abi` ties them. `where` is what has them.
+llvm::Error propagateSizes(const mlir::hla::EntryABI &abi, Sizes &sizes,
+                           llvm::StringRef where);
 
 } // namespace hla_run
 

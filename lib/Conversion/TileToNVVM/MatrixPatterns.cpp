@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -22,6 +23,17 @@ using namespace mlir::hla;
 using namespace mlir::hla::tile;
 
 namespace {
+
+/// Registers of a thread that the loop around an operation carries.
+int64_t countCarried(Operation *op) {
+  int64_t count = 0;
+  auto loop = op->getParentOfType<scf::ForOp>();
+  for (Type type : loop ? TypeRange(loop.getResultTypes()) : TypeRange()) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    count += tile ? FragAttr::getRegisters(tile) : 1;
+  }
+  return count;
+}
 
 /// A product stored by rows is `D += A B` with `A = lhs`, `B = rhs`; stored
 /// transposed it is `Dᵀ += rhsᵀ lhsᵀ`. Every warp computes its block, 16×8 by
@@ -59,7 +71,8 @@ struct ConvertDot : OpConversionPattern<DotOp> {
                       (swap ? adaptor.getLhs() : adaptor.getRhs()).front(),
                       transposeB, shape.getCol(e, place), place.lane, isWide);
     ProductSum sum(e, kind, adaptor.getAcc(),
-                   matchPattern(op.getAcc(), m_AnyZeroFloat()), place.thread);
+                   matchPattern(op.getAcc(), m_AnyZeroFloat()), place.thread,
+                   countCarried(op) <= 64 ? 4 : 2);
     for (int64_t k = 0; k < depth / 16; ++k) {
       SmallVector<ProductKind::Parts> aRows;
       for (int64_t n = 0; n < shape.colPieces; n += isWide ? 2 : 1) {

@@ -217,19 +217,19 @@ static Value findLastSum(Emitter &e) {
 }
 
 ProductSum::ProductSum(Emitter &e, const ProductKind &kind, ValueRange acc,
-                       bool isZero, Value thread)
-    : kind(kind), isZero(acc.size(), isZero), acc(acc) {
+                       bool isZero, Value thread, size_t distance)
+    : kind(kind), distance(distance), isZero(acc.size(), isZero), acc(acc) {
   if (!kind.hasParts())
     return;
   if (Value last = findLastSum(e))
-    sums.assign(2, bitcast(e, e.getI32Type(), last));
+    sums.assign(distance, bitcast(e, e.getI32Type(), last));
   zero = e.div(thread, 1024); // No block has as many threads.
 }
 
 Value ProductSum::awaitEarlier(Emitter &e) const {
-  if (sums.size() < 2)
+  if (sums.size() < distance)
     return {};
-  return arith::AndIOp::create(e, sums[sums.size() - 2], zero);
+  return arith::AndIOp::create(e, sums[sums.size() - distance], zero);
 }
 
 void ProductSum::add(Emitter &e, const ProductKind::Parts &a,

@@ -55,12 +55,12 @@ private:
 ///
 /// The assembler would do many of these products at once, since they are
 /// independent, and have no registers left. So a product's loads wait for the
-/// sum of the one before the last, as far as it can tell.
+/// sum of the one that is `distance` before it, as far as it can tell.
 class ProductSum {
 public:
   /// `thread` is the thread's number, which the assembler does not know.
   ProductSum(Emitter &e, const ProductKind &kind, ValueRange acc, bool isZero,
-             Value thread);
+             Value thread, size_t distance);
 
   /// A zero that is known when an earlier sum is, to be added to addresses;
   /// null if nothing is to be waited for.
@@ -72,6 +72,7 @@ public:
 
 private:
   const ProductKind &kind;
+  size_t distance;
   /// Registers to which nothing has been added.
   llvm::SmallBitVector isZero;
   SmallVector<Value> acc;

@@ -14,7 +14,22 @@ _UNIT_ROUNDOFF = {"bf16": 2.0**-8, "f16": 2.0**-11, "f32": 2.0**-24, "f64": 2.0*
 # Below 2^(this − 1) numbers are subnormal and stand as far apart as there.
 _LOWEST_EXPONENT = {"bf16": -125, "f16": -13, "f32": -125, "f64": -1021}
 
-_TOLERANCE = {"bf16": 4e-3, "f16": 6e-4, "f32": 1e-5, "f64": 1e-12}
+_TOLERANCE = {
+    "bf16": 4e-3,
+    "f16": 6e-4,
+    "tf32": 7e-4,
+    "bf16x3": 1.5e-5,
+    "f32": 1e-5,
+    "f64": 1e-12,
+}
+
+# Root mean square of what one rounding on the way costs, where operands are rounded.
+_ROUNDING = {
+    "bf16": 2.0**-8 / math.sqrt(6),
+    "f16": 2.0**-11 / math.sqrt(6),
+    "tf32": 2.0**-11 / math.sqrt(3),
+    "bf16x3": 5.1e-6,
+}
 
 _ALIASES = {
     "bfloat16": "bf16",
@@ -108,20 +123,23 @@ def condition(
 def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
     """The bound on ``error`` of a kernel whose products take operands of ``dtype``.
 
-    dtype: "bf16", "f16", "f32" or "f64", or a numpy or torch name of one. On a GPU
-        the inputs' type; on a CPU the type of the states, f32 or f64, whatever
-        inputs and output are, with ``stored`` of ``error`` for a shorter output.
+    dtype: "bf16", "f16", "f32" or "f64", or a numpy or torch name of one; or "tf32" or
+        "bf16x3". On a GPU the precision of products, by default the inputs' type; on a
+        CPU the type of the states, f32 or f64, whatever inputs and output are, with
+        ``stored`` of ``error`` for a shorter output.
     rows: tokens times heads behind the error, where there are fewer than 64.
-    roundings: of operands to ``dtype``, and of the result, on the path from the inputs
-        (bf16 and f16): 2 a scan, 3 where it is decayed.
+    roundings: of what is computed to ``dtype``, and of the result, on the path from the
+        inputs: 2 a scan, 3 where it is decayed. Without meaning for f32 and f64.
     condition: what ``condition`` measures, for the problem at hand.
 
-    =====  =======  ================================================================
+    ====== =======  ================================================================
     bf16   4e-3     one unit roundoff, 2^-8 = 3.9e-3
     f16    6e-4     1.2 unit roundoffs, 2^-11 = 4.9e-4
+    tf32   7e-4     1.4 unit roundoffs, 2^-11
+    bf16x3 1.5e-5   2 unit roundoffs, 2^-17 = 7.6e-6
     f32    1e-5     170 unit roundoffs, 2^-24 = 6e-8
     f64    1e-12    9000 unit roundoffs, 2^-53 = 1.1e-16
-    =====  =======  ================================================================
+    ====== =======  ================================================================
 
     *bf16, f16.* Matrix units take operands of the input type and accumulate in f32,
     so a kernel rounds, per scan, the score (or the state, for the tokens before the
@@ -135,6 +153,12 @@ def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
     for f16. The bound is tight: 25 % above for bf16; f16 has 50 %, because entries
     below 2^-14 are subnormal and round coarser. A state kept in the input type is
     caught on long sequences, where its errors accumulate over the chunks.
+
+    *tf32, bf16x3.* The same for f32 inputs, which are rounded as well: twice the
+    roundings. √8 · 2^-11/√6 = 5.6e-4 and 25 % for tf32. bf16x3 splits an operand into
+    two bf16, which leave 2^-17 of it, and drops the product of the two lower halves,
+    each 2^-8/√6 of its operand: √8 · 2^-17/√6 and √4 · 2^-16/6 make 1.0e-5 in
+    quadrature, and 50 % for what f32 sums add.
 
     *Few rows.* The score of one pair of tokens is one number, and its error does not
     average out. Over n rows the root mean square of a Gaussian error stays under
@@ -154,12 +178,12 @@ def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
     most 4, a path of four scans. Above, errors are larger in proportion, and so is
     the bound: condition / 4.
     """
-    name = dtype_name(dtype)
+    name = str(dtype) if str(dtype) in _ROUNDING else dtype_name(dtype)
     bound = _TOLERANCE[name]
-    if name in ("bf16", "f16"):
+    if name in _ROUNDING:
         bound *= math.sqrt(roundings / 4)
         if rows is not None and rows < 64:
-            expected = math.sqrt(roundings) * _UNIT_ROUNDOFF[name] / math.sqrt(6)
+            expected = math.sqrt(roundings) * _ROUNDING[name]
             few = 1 + 3 / math.sqrt(2 * max(1.0, rows / 3))
             bound = max(bound, expected * few)
     return bound * max(1.0, condition / 4)
@@ -174,9 +198,9 @@ def dtype_name(dtype):
     name = getattr(dtype, "__name__", None) or str(dtype)
     name = name.rpartition(".")[2]
     name = _ALIASES.get(name, name)
-    if name not in _TOLERANCE:
+    if name not in _UNIT_ROUNDOFF:
         raise ValueError(
-            f"expected a dtype of {tuple(_TOLERANCE)} (a bound is known for these), "
+            f"expected a dtype of {tuple(_UNIT_ROUNDOFF)} (a bound is known for these), "
             f"but got {dtype!r}"
         )
     return name

@@ -29,7 +29,8 @@ class State(NamedTuple):
     """One state of an operator, ``[B, H, d, columns]``.
 
     columns: "d", "dv", or 1 for what the normaliser adds.
-    scans: how many scans a term of its sum has passed through.
+    scans: how many scans' results are factors of a term of its sum, and of these
+        results, and so on.
     """
 
     name: str
@@ -39,8 +40,9 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Operator:
-    """order: how many scores a term has. scans: the longest path of scans from the
-    inputs to the output. square: states that v does not enter. wide: those that it
+    """order: how many scores a term has. scans: the last scan and those whose results
+    are factors of its terms, and of these results, and so on: as many round what
+    becomes the output. square: states that v does not enter. wide: those that it
     does, and unit: the same for v ≡ 1; each with its ``scans``."""
 
     order: int
@@ -87,9 +89,9 @@ _OPERATORS = {
     "third_order/masked": _entry(
         "third_order_masked",
         3,
-        2,
+        3,
         {"S": 0},
-        {"P": 0, "F": 1},
+        {"P": 0, "F": 2},
         ("m", "f"),
         has_ridge=True,
     ),
@@ -106,7 +108,7 @@ _OPERATORS = {
         3,
         3,
         {"SK": 0, "SQ": 0},
-        {"P": 0, "G1": 2, "G2": 1, "G3": 2},
+        {"P": 0, "G1": 2, "G2": 2, "G3": 2},
         ("m", "g1", "g2", "g3"),
     ),
 }

@@ -152,24 +152,25 @@ gpu.func @bf16x3_of_bf16(%n: index) kernel attributes {known_block_size = array<
   gpu.return
 }
 
-// The assembler is kept from more than two sums at a time: the third's loads wait for
-// the first, by a zero that is computed from it and displaces the address.
+// The assembler is kept from more than a few sums at a time, four where the loop
+// carries few registers: the fifth's loads wait for the first, by a zero that is
+// computed from it and displaces the address.
 // CHECK-LABEL: llvm.func @in_sequence(
 // CHECK:         %[[ZERO:.*]] = arith.divui %{{.*}}, %c1024_i32
 // CHECK-COUNT-6: nvvm.mma.sync
 // CHECK:         %[[OR1:.*]] = arith.ori
 // CHECK:         %[[OR2:.*]] = arith.ori %[[OR1]]
 // CHECK:         %[[BITS:.*]] = arith.ori %[[OR2]]
-// CHECK-COUNT-6: nvvm.mma.sync
+// CHECK-COUNT-18: nvvm.mma.sync
 // CHECK:         %[[WAIT:.*]] = arith.andi %[[BITS]], %[[ZERO]]
 // CHECK:         llvm.getelementptr %{{.*}}[%[[WAIT]]]
 // CHECK-COUNT-6: nvvm.mma.sync
 gpu.func @in_sequence(%n: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
   %c0 = arith.constant 0 : index
-  %ring = hla_tile.alloc at 0 : memref<1x32x16xf32, #hla_tile.smem<order = row>>
-  %b = hla_tile.slot %ring[%c0] : memref<1x32x16xf32, #hla_tile.smem<order = row>> -> memref<32x16xf32, #hla_tile.smem<order = row>>
+  %ring = hla_tile.alloc at 0 : memref<1x64x16xf32, #hla_tile.smem<order = row>>
+  %b = hla_tile.slot %ring[%c0] : memref<1x64x16xf32, #hla_tile.smem<order = row>> -> memref<64x16xf32, #hla_tile.smem<order = row>>
   %acc = arith.constant dense<0.0> : !Acc
-  %d = hla_tile.dot %b, %b, %acc transpose_lhs : memref<32x16xf32, #hla_tile.smem<order = row>>, memref<32x16xf32, #hla_tile.smem<order = row>> -> !Acc
+  %d = hla_tile.dot %b, %b, %acc transpose_lhs : memref<64x16xf32, #hla_tile.smem<order = row>>, memref<64x16xf32, #hla_tile.smem<order = row>> -> !Acc
   gpu.return
 }
 }

@@ -137,7 +137,7 @@ class Launch:
         for name, out in self.written.items():
             assert out.surroundings_untouched(), f"written outside {name}"
         outputs = {name: out.view for name, out in self.written.items()}
-        failures = problem.failures(outputs, self.program.dtype)
+        failures = problem.failures(outputs, self.program.operand_dtype)
         assert not failures, failures
 
 

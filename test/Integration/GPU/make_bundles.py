@@ -32,32 +32,46 @@ WIDTHS = (32, 64, 128)
 
 
 def fixed_programs():
-    """Every width pair once a variant and type; layouts and scans on fewer."""
+    """Every width pair once a variant and type; layouts, scans and precisions on
+    fewer."""
     programs = []
 
-    def add(dtype, d, dv, variant, layout="bthd"):
-        variant = None if variant == "masked" else variant
-        programs.append(Program("second_order", dtype, d, dv, layout, variant))
+    def add(dtype, d, dv, variant=None, layout="bthd", **options):
+        program = Program("second_order", dtype, d, dv, layout, variant, **options)
+        programs.append(program)
 
-    kinds = list(itertools.product(("bf16", "f16"), ("masked", "prefix")))
+    variants = (None, "prefix")
     for d, dv in itertools.product(WIDTHS, WIDTHS):
-        for dtype, variant in kinds:
+        for dtype, variant in itertools.product(("bf16", "f16", "f32"), variants):
             add(dtype, d, dv, variant)
     for d, dv in ((64, 64), (128, 128), (32, 128)):
-        for dtype, variant in kinds:
+        for dtype, variant in itertools.product(("bf16", "f16"), variants):
             add(dtype, d, dv, variant, "bhtd")
+    for d, dv in ((32, 32), (64, 64), (128, 128), (32, 128), (128, 32)):
+        for variant, precision in itertools.product(variants, ("tf32", "bf16x3")):
+            add("f32", d, dv, variant, precision=precision)
+    # Narrow inputs, whose computed operands are not rounded to them.
+    for dtype in ("bf16", "f16"):
+        for precision in ("tf32", "bf16x3", "f32"):
+            add(dtype, 64, 64, layout="bhtd", precision=precision)
+
+    def add_scan(dtype, d, dv, layout="bthd", **options):
+        programs.append(Program("scan", dtype, d, dv, layout, **options))
+
     carried = {"carry_in": True, "carry_out": True}
     flags = itertools.product((False, True), (False, True), (1.0, 0.95))
     for exclusive, reverse, decay in flags:
         options = {"exclusive": exclusive, "reverse": reverse, "decay": decay}
-        programs.append(Program("scan", "bf16", 64, 64, **options, **carried))
+        add_scan("bf16", 64, 64, **options, **carried)
+    add_scan("f16", 128, 32, "bhtd", **carried)
+    add_scan("bf16", 32, 128, "bhtd", carry_out=True)
+    backward = {"exclusive": True, "reverse": True, "decay": 0.9}
+    add_scan("f32", 64, 32, "bhtd", **backward, **carried)
+    add_scan("f32", 128, 128, decay=0.95, **carried)
+    add_scan("f16", 64, 128, decay=0.95, **carried)
+    add_scan("bf16", 128, 128)
     decayed = (Scan("q", "k", "k", decay=0.9), Scan("q", 0, "v", decay=0.9))
-    programs += [
-        Program("scan", "f16", 128, 32, "bhtd", **carried),
-        Program("scan", "bf16", 32, 128, "bhtd", carry_out=True),
-        Program("scan", "bf16", 128, 128),
-        Graph("bf16", 64, 64, decayed),
-    ]
+    programs += [Graph(dtype, 64, 64, decayed) for dtype in ("bf16", "f16", "f32")]
     return programs
 
 
@@ -79,6 +93,7 @@ def compile_program(tools, out, target, program, is_random):
         "-o",
         directory,
         f"--target={target}",
+        *([f"--precision={program.precision}"] if program.precision else []),
     ]
     result = subprocess.run(
         [str(x) for x in command], capture_output=True, text=True, check=False

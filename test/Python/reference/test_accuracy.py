@@ -256,5 +256,10 @@ def test_tolerance_names():
     assert reference.tolerance("f32", 1) == 1e-5
     assert reference.tolerance("f32", condition=4.0) == 1e-5
     assert reference.tolerance("f32", condition=40.0) == pytest.approx(1e-4)
+    assert reference.tolerance("tf32") == 7e-4 > reference.tolerance("f16")
+    assert reference.tolerance("bf16x3", 4) > reference.tolerance("bf16x3") == 1.5e-5
+    for name in ("int8", "tf33"):
+        with pytest.raises(ValueError, match="expected a dtype"):
+            reference.tolerance(name)
     with pytest.raises(ValueError, match="expected a dtype"):
-        reference.tolerance("int8")
+        reference.unit_roundoff("tf32")

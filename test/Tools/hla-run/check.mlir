@@ -8,6 +8,8 @@
 // RUN: hla-run %s --entry=narrow --input=random:7,B=1,T=100,H=2 --check | FileCheck %s --check-prefix=NARROW
 // RUN: hla-run %s --entry=narrow --input=random:7,B=1,T=100,H=2 --check --schedule-target=sm_80 | FileCheck %s --check-prefix=SM80
 // RUN: hla-run %s --entry=narrow --input=random:1,B=1,T=1,H=1 --check --schedule-target=sm_80 | FileCheck %s --check-prefix=ONE
+// RUN: hla-run %s --entry=masked --input=random:7,B=2,T=100,H=3 --check --precision=tf32 | FileCheck %s --check-prefix=TF32
+// RUN: hla-run %s --entry=narrow --input=random:7,B=1,T=100,H=2 --check --schedule-target=sm_80 --precision=bf16x3 | FileCheck %s --check-prefix=PARTS
 // RUN: not hla-run %s --entry=wrong --input=random:7,B=1,T=100,H=2 --check 2>&1 | FileCheck %s --check-prefix=WRONG
 
 !S = tensor<?x?x?x16xf32>
@@ -25,6 +27,9 @@
 // CHECK-NEXT: time        {{[0-9.]+}} ms, {{[0-9.]+}} GFLOP/s
 
 // EMPTY: error       o: 0.00e+00 {{.*}} ok
+
+// The bound is that of what operands are rounded to, and they are.
+// TF32: error       o: {{[0-9.]+}}e-04 (at most 8e-04 for tf32) ok
 
 // SERIAL: device      cpu, vectors of 128 bits, one thread, schedule of cpu
 // SERIAL: error       o: {{.*}} ok
@@ -88,6 +93,8 @@ func.func @static(%q: tensor<2x?x3x16xf64>, %k: tensor<?x?x?x16xf64>, %v: tensor
 }
 
 // NARROW: error       o: {{.*}}e-03 (at most 4e-03 for bf16) ok
+// Only the output is rounded to bf16.
+// PARTS: error       o: 1.{{[0-9]+}}e-03 {{.*}} ok
 // SM80:   schedule of sm_80
 // SM80:   error       o: {{.*}}e-03 (at most 4e-03 for bf16) ok
 // The roundings of one token's scores do not average out.
