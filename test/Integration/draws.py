@@ -59,6 +59,9 @@ WIDTHS = {
     256: 1,
 }
 
+# Those that kernels of GPUs take.
+GPU_WIDTHS = {32: 3, 64: 4, 128: 2}
+
 # Around the chunk lengths 16, 32, 64 and 128.
 TOKENS = (0, 1, 2, 7, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 127, 129, 150, 200)
 
@@ -69,6 +72,7 @@ class Target(NamedTuple):
     dtypes: tuple
     outputs: tuple
     tokens: tuple
+    widths: dict
     # Multiply-adds of the recurrence, at most, of one configuration.
     work: int
     # Precisions of products, of f32 inputs and of shorter ones.
@@ -82,6 +86,7 @@ CPU = Target(
     outputs=("bf16", "f16", "f32"),
     tokens=TOKENS,
     work=1 << 24,
+    widths=WIDTHS,
 )
 GPU = Target(
     dtypes=("bf16", "bf16", "f16", "f16", "f32"),
@@ -89,6 +94,9 @@ GPU = Target(
     tokens=(*TOKENS, 300, 512, 1000),
     work=1 << 30,
     precisions=("tf32", "bf16x3", "f32"),
+    widths=GPU_WIDTHS,
+    # Normalisers have values of one column.
+    lacks=frozenset({"normalize"}),
 )
 
 
@@ -132,8 +140,8 @@ class Draw:
         return {
             "dtype": dtype,
             "layout": self.choice("bthd", "bhtd"),
-            "d": self.weighted(WIDTHS),
-            "dv": self.weighted(WIDTHS),
+            "d": self.weighted(self.target.widths),
+            "dv": self.weighted(self.target.widths),
             # States, and so sums, are f64 for f64 inputs; shorter outputs are stored.
             "output": None if output == dtype else output,
             "precision": precision,
