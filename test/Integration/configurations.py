@@ -199,14 +199,38 @@ class Problem:
         """How often numbers are rounded on their way to an operand: see ``tolerance``."""
         p = self.program
         a_scan = 3 if p.is_decayed else 2
+        # Where little but the token itself is left, its score meets itself in all
+        # scans, and its errors add up in place of averaging out.
+        if self._is_short_lived:
+            a_scan *= 2
         if operand.writes != "o":
             name = operand.writes.removesuffix("_out")
             scans = {s.name: s.scans for s in p.states}[name]
-            # A state is a sum of products, of operands that a decay may scale.
-            return a_scan * scans + (1 if p.is_decayed else 0)
+            # A state is a sum of products, of operands that a decay may scale, and
+            # that tf32 rounds where they are f32.
+            rounds_inputs = p.dtype == "f32" and getattr(p, "precision", None) == "tf32"
+            own = (1 if p.is_decayed else 0) + (2 if rounds_inputs else 0)
+            return a_scan * scans + own
         if isinstance(p, Graph):
             return a_scan * p.roundings_of_scans
         return a_scan * (p.kind.scans if p.kind else 1)
+
+    @property
+    def _is_short_lived(self):
+        """Whether a token forgets most of what came before."""
+        decay = getattr(self.program, "decay", 1.0)
+        gates = self.configuration.gates
+        has_gates = bool(getattr(self.program, "log_decay", None))
+        return decay < 0.5 or (has_gates and gates == "extreme")
+
+    @property
+    def _memory(self):
+        """How many tokens a state remembers, about."""
+        decay = getattr(self.program, "decay", 1.0)
+        if getattr(self.program, "log_decay", None):
+            # Of sigmoids: the token itself and one or two.
+            return 2
+        return 1.0 / (1.0 - decay) if decay < 1.0 else math.inf
 
     def failures(self, outputs, operand_dtype):
         """What is wrong with ``outputs``, arrays by operands' names: a list of messages.
@@ -237,6 +261,9 @@ class Problem:
             operand_dtype = state_dtype(self.program.dtype)
         stored = operand.dtype if operand.dtype != operand_dtype else None
         tokens, heads = max(1, self.extents.tokens), self.extents.heads
+        if operand.name != "o":
+            # A state is as exact as what it remembers averages out.
+            tokens = max(1, min(tokens, self._memory))
         rows = tokens * heads * self.extents.batch
 
         # f64 may become 16 bits by way of f32, which moves what is near a tie.

@@ -149,8 +149,10 @@ struct ConvertSumRows : OpConversionPattern<SumRowsOp> {
     });
     // Lanes 4g + c share a row of the stored tile with those of their g, a column
     // with those of their c.
-    for (int64_t bit : transposed ? ArrayRef<int64_t>{4, 8, 16}
-                                  : ArrayRef<int64_t>{1, 2})
+    SmallVector<int64_t, 3> bits = {1, 2};
+    if (transposed)
+      bits = {4, 8, 16};
+    for (int64_t bit : bits)
       for (auto &[distance, sum] : sums)
         sum = arith::AddFOp::create(
             e, sum, e.shuffle(NVVM::ShflKind::bfly, sum, e.i32(bit)));

@@ -79,7 +79,7 @@ _OPERATORS = {
     "second_order/paper": _entry(
         "second_order_paper",
         2,
-        2,
+        3,
         {"S": 0},
         {"C": 0, "G": 1},
         ("m", "h"),
