@@ -15,7 +15,7 @@ from peers.composition import Composition
 from timing import time_launches
 
 # The peer's nearest mode.
-_PEER_PRECISION = {None: None, "ieee": "ieee", "tf32": "tf32", "bf16x3": "tf32x3"}
+_PEER_PRECISION = {None: None, "f32": "ieee", "tf32": "tf32", "bf16x3": "tf32x3"}
 
 # How much further from the reference a peer may be: what a library returns from each
 # of its calls is rounded, what a kernel keeps is not.

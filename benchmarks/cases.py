@@ -157,7 +157,7 @@ OPTIONS = (
 # Names as hla-compile has them.
 PRECISIONS = tuple(
     _masked(f"f32, {precision}", dtype="f32", precision=precision)
-    for precision in ("ieee", "bf16x3", "tf32")
+    for precision in ("f32", "bf16x3", "tf32")
 )
 
 LENGTHS = (_masked("short sequences", has_lengths=True),)

@@ -15,7 +15,7 @@ _TORCH = {"bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32}
 
 # Of products of f32: the type of ``reference.tolerance``, and a factor of its bound.
 # tf32 rounds operands to the mantissa of f16; bf16x3 is exact to 2^-15 of a product.
-_BOUND_OF_PRECISION = {"ieee": ("f32", 1), "tf32": ("f16", 1), "bf16x3": ("f16", 2**-4)}
+_BOUND_OF_PRECISION = {"f32": ("f32", 1), "tf32": ("tf32", 1), "bf16x3": ("bf16x3", 1)}
 
 
 class Inputs:

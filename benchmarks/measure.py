@@ -80,7 +80,7 @@ class Ceilings:
     def flops_per_second(self, precision):
         """Of products whose operands are "bf16", or f32 in one of three precisions.
 
-        bf16x3 is three products of bf16. ieee is a product of f32, or three of tf32
+        bf16x3 is three products of bf16. f32 is a product of f32, or three of tf32
         that are as exact, whichever the card does faster.
         """
         rates = self.matmul_flops_per_second
@@ -88,7 +88,7 @@ class Ceilings:
             "bf16": rates["bf16"],
             "tf32": rates["tf32"],
             "bf16x3": rates["bf16"] / 3,
-            "ieee": max(rates["f32"], rates["tf32"] / 3),
+            "f32": max(rates["f32"], rates["tf32"] / 3),
         }[precision]
 
     def floor_ms(self, cost, precision="bf16"):

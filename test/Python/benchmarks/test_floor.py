@@ -79,7 +79,7 @@ def test_bytes_are_those_of_the_operands():
     shape = (2, 100, 4, 64)
     rows = 2 * 100 * 4
     assert CASES["linear"].cost(shape).bytes == rows * 4 * 64 * 2
-    assert CASES["f32, ieee"].cost(shape).bytes == rows * 4 * 64 * 4
+    assert CASES["f32, f32"].cost(shape).bytes == rows * 4 * 64 * 4
     gated = CASES["decay of a token"].cost(shape).bytes
     assert gated == rows * (4 * 64 * 2 + 4)
     grouped = CASES["four query heads a key"].cost(shape).bytes
@@ -92,7 +92,7 @@ def test_the_floor_is_what_takes_longer():
     assert ceilings.floor_ms(Cost(20, 100)) == (2000.0, "bytes")
     assert ceilings.floor_ms(Cost(20, 400)) == (4000.0, "flops")
     # Three products of tf32 are faster than one of f32 here.
-    assert ceilings.floor_ms(Cost(20, 400), "ieee") == (20000.0, "flops")
+    assert ceilings.floor_ms(Cost(20, 400), "f32") == (20000.0, "flops")
     assert ceilings.floor_ms(Cost(20, 400), "bf16x3") == (12000.0, "flops")
 
 
