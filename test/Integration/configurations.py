@@ -260,7 +260,11 @@ class Problem:
         if roundings == 0:
             operand_dtype = state_dtype(self.program.dtype)
         stored = operand.dtype if operand.dtype != operand_dtype else None
-        tokens, heads = max(1, self.extents.tokens), self.extents.heads
+        tokens, heads = self.extents.tokens, self.extents.heads
+        if self.extents.lengths:
+            # Tokens of no sequence say nothing.
+            tokens = self.extents.lengths[-1] - self.extents.lengths[0]
+        tokens = max(1, tokens)
         if operand.name != "o":
             # A state is as exact as what it remembers averages out.
             tokens = max(1, min(tokens, self._memory))

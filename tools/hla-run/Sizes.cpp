@@ -91,10 +91,10 @@ llvm::Error SizeSolver::assign(const ABIConstraint &constraint,
   int64_t product = value - term.offset;
   if (product < 0 || product % term.factor != 0)
     return llvm::createStringError("expected " + constraint.left.getText() +
-                                   " = " + constraint.right.getText() +
-                                   " in " + where + ", but got no " +
-                                   term.symbol + " ≥ 0 for which " +
-                                   term.getText() + " is " + Twine(value));
+                                   " = " + constraint.right.getText() + " in " +
+                                   where + ", but got no " + term.symbol +
+                                   " ≥ 0 for which " + term.getText() + " is " +
+                                   Twine(value));
   sizes[term.symbol] = product / term.factor;
   return llvm::Error::success();
 }
@@ -144,10 +144,10 @@ llvm::Error SizeSolver::propagate(Sizes &sizes, StringRef where) const {
       const ABITerm &known = hasLeft ? left : right;
       std::optional<int64_t> value = known.evaluate(sizes);
       if (!value)
-        return llvm::createStringError(
-            "expected " + known.getText() +
-            " in " + where + " to be of 63 bits, but got " + known.symbol +
-            " = " + Twine(sizes.lookup(known.symbol)));
+        return llvm::createStringError("expected " + known.getText() + " in " +
+                                       where + " to be of 63 bits, but got " +
+                                       known.symbol + " = " +
+                                       Twine(sizes.lookup(known.symbol)));
       if (llvm::Error error =
               assign(constraint, hasLeft ? right : left, *value, where, sizes))
         return error;
@@ -156,8 +156,7 @@ llvm::Error SizeSolver::propagate(Sizes &sizes, StringRef where) const {
   }
   for (const ABIConstraint &constraint : constraints)
     if (sizes.contains(constraint.left.symbol))
-      if (llvm::Error error =
-              checkConstraint(constraint, sizes, where))
+      if (llvm::Error error = checkConstraint(constraint, sizes, where))
         return error;
   return llvm::Error::success();
 }

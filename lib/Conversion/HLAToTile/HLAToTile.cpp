@@ -401,8 +401,8 @@ SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
     end = b.createOrFold<arith::SubIOp>(end, begin);
     Value numChunks = arith::CeilDivSIOp::create(b, end, chunk);
     lastRow = b.createOrFold<arith::AddIOp>(
-        arith::MulIOp::create(
-            b, arith::SubIOp::create(b, numChunks, index(1)), chunk),
+        arith::MulIOp::create(b, arith::SubIOp::create(b, numChunks, index(1)),
+                              chunk),
         begin);
     begin = index(0);
   }

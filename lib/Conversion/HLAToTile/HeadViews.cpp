@@ -23,8 +23,7 @@ HeadViews::HeadViews(FusedScanOp op, ImplicitLocOpBuilder &builder,
   if (!op.getLengths())
     return;
   firstToken = loadLength(batch, firstToken);
-  endToken =
-      loadLength(arith::AddIOp::create(b, batch, index(1)), firstToken);
+  endToken = loadLength(arith::AddIOp::create(b, batch, index(1)), firstToken);
 }
 
 Value HeadViews::index(int64_t value) {

@@ -28,10 +28,10 @@ public:
   /// lengths, all.
   Value getFirstToken() const { return firstToken; }
   Value getEndToken() const { return endToken; }
-  /// The head's tokens up to the last one, of which `group` in a row read one of
-  /// `sequence`: `memref<T x D>`, or `memref<T>` for one number a token. What all
-  /// threads of a kernel share is cheap, and so are views of whole heads; the
-  /// lengths of a sequence are not known to be shared.
+  /// The head's tokens up to the last one, of which `group` in a row read one
+  /// of `sequence`: `memref<T x D>`, or `memref<T>` for one number a token.
+  /// What all threads of a kernel share is cheap, and so are views of whole
+  /// heads; the lengths of a sequence are not known to be shared.
   Value getTokens(Value sequence, int64_t group = 1);
   /// The head's number of `numbers`, `[H / group]`.
   Value getNumber(Value numbers, int64_t group);

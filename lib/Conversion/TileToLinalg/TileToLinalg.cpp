@@ -307,9 +307,10 @@ static bool isF64ToBF16(arith::TruncFOp op) {
          getElementTypeOrSelf(op.getType()).isBF16();
 }
 
-/// Roundings that a CPU has no instruction for, nor a library: to tf32, and from
-/// f64 to bf16. From f64 they go by way of f32, which moves a value by 2^-24 of it
-/// at most, and so the second rounding by a whole unit in as rare cases.
+/// Roundings that a CPU has no instruction for, nor a library: to tf32, and
+/// from f64 to bf16. From f64 they go by way of f32, which moves a value by
+/// 2^-24 of it at most, and so the second rounding by a whole unit in as rare
+/// cases.
 struct TruncFPattern : OpConversionPattern<arith::TruncFOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -326,9 +327,11 @@ struct TruncFPattern : OpConversionPattern<arith::TruncFOp> {
         f32 = shaped.clone(f32);
       value = arith::TruncFOp::create(b, loc, f32, value);
     }
-    b.replaceOp(op, toTF32 ? roundToTF32(b, loc, value)
-                           : arith::TruncFOp::create(b, loc, op.getType(), value)
-                                 .getResult());
+    b.replaceOp(
+        op,
+        toTF32
+            ? roundToTF32(b, loc, value)
+            : arith::TruncFOp::create(b, loc, op.getType(), value).getResult());
     return success();
   }
 };

@@ -32,8 +32,8 @@ Value Column::get(Emitter &e, int64_t row) const {
 Column Column::moveOn(Emitter &e, Value lane) const {
   Value isFirst =
       arith::CmpIOp::create(e, arith::CmpIPredicate::eq, lane, e.i32(0));
-  Value before = arith::ConstantOp::create(
-      e, e.getZeroAttr(registers.front().getType()));
+  Value before =
+      arith::ConstantOp::create(e, e.getZeroAttr(registers.front().getType()));
   SmallVector<Value> moved;
   for (Value value : registers) {
     Value neighbour = e.shuffle(NVVM::ShflKind::up, value, e.i32(1));
@@ -44,8 +44,8 @@ Column Column::moveOn(Emitter &e, Value lane) const {
   return Column(moved);
 }
 
-static std::pair<SmallVector<Value>, SmallVector<Value>> split(Emitter &e,
-                                                               ValueRange sums) {
+static std::pair<SmallVector<Value>, SmallVector<Value>>
+split(Emitter &e, ValueRange sums) {
   std::pair<SmallVector<Value>, SmallVector<Value>> parts;
   for (Value sum : sums) {
     Value high = arith::TruncFOp::create(e, e.getF32Type(), sum);

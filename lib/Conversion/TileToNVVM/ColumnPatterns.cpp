@@ -49,8 +49,9 @@ struct ConvertNumberLoad : OpConversionPattern<memref::LoadOp> {
   }
 };
 
-/// Calls `visit(register, row, isInside)` for every number of a lane: its row in
-/// a view whose row `firstRow` is the column's first, and whether it is in both.
+/// Calls `visit(register, row, isInside)` for every number of a lane: its row
+/// in a view whose row `firstRow` is the column's first, and whether it is in
+/// both.
 void forEachNumber(Emitter &e, RankedTensorType column, const View &view,
                    Value firstRow, Value lane,
                    function_ref<void(int64_t, Value, Value)> visit) {
@@ -82,25 +83,25 @@ struct ConvertColumnLoad : OpConversionPattern<LoadOp> {
     Type elementType = type.getElementType();
     Value lane = e.rem(e.opaqueThreadId(Shuffle::Copy), 32);
     SmallVector<Value> registers;
-    forEachNumber(
-        e, type, view, e.toI64(adaptor.getRow().front()), lane,
-        [&](int64_t, Value row, Value isInside) {
-          auto guarded = scf::IfOp::create(
-              e, isInside,
-              [&](OpBuilder &b, Location loc) {
-                Emitter nested(loc, b);
-                Value address = view.getAddress(nested, row, nested.i64(0));
-                Value number =
-                    LLVM::LoadOp::create(nested, elementType, address);
-                scf::YieldOp::create(nested, number);
-              },
-              [&](OpBuilder &b, Location loc) {
-                Value zero = arith::ConstantOp::create(
-                    b, loc, b.getZeroAttr(elementType));
-                scf::YieldOp::create(b, loc, zero);
-              });
-          registers.push_back(guarded.getResult(0));
-        });
+    forEachNumber(e, type, view, e.toI64(adaptor.getRow().front()), lane,
+                  [&](int64_t, Value row, Value isInside) {
+                    auto guarded = scf::IfOp::create(
+                        e, isInside,
+                        [&](OpBuilder &b, Location loc) {
+                          Emitter nested(loc, b);
+                          Value address =
+                              view.getAddress(nested, row, nested.i64(0));
+                          Value number = LLVM::LoadOp::create(
+                              nested, elementType, address);
+                          scf::YieldOp::create(nested, number);
+                        },
+                        [&](OpBuilder &b, Location loc) {
+                          Value zero = arith::ConstantOp::create(
+                              b, loc, b.getZeroAttr(elementType));
+                          scf::YieldOp::create(b, loc, zero);
+                        });
+                    registers.push_back(guarded.getResult(0));
+                  });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
@@ -152,8 +153,8 @@ struct ConvertSplat : OpConversionPattern<tensor::SplatOp> {
     Value value = adaptor.getInput().front();
     if (auto pair = dyn_cast<VectorType>(types.front()))
       value = vector::BroadcastOp::create(rewriter, op.getLoc(), pair, value);
-    rewriter.replaceOpWithMultiple(
-        op, {SmallVector<Value>(types.size(), value)});
+    rewriter.replaceOpWithMultiple(op,
+                                   {SmallVector<Value>(types.size(), value)});
     return success();
   }
 };
@@ -213,8 +214,8 @@ struct ConvertCausalBySums : OpConversionPattern<CausalOp> {
     auto [row, col] = shape.getFirstElement(e, place);
 
     LogSums sums(e, adaptor.getBy());
-    LogSums before = isUpper || op.getStrict() ? sums.moveOn(e, place.lane)
-                                               : sums;
+    LogSums before =
+        isUpper || op.getStrict() ? sums.moveOn(e, place.lane) : sums;
     // G_{i-s} and G_j; G_{j-1} and G_{i-1+s}.
     const LogSums &later = isUpper || op.getStrict() ? before : sums;
     const LogSums &earlier = isUpper && !op.getStrict() ? before : sums;
@@ -298,9 +299,8 @@ struct ConvertDecayBySums : OpConversionPattern<DecayOp> {
       total = sums.get(e, last);
     SmallVector<Value> factors;
     for (size_t i = 0; i < own.size(); ++i)
-      factors.push_back(isToEnd
-                            ? LogSums::getFactor(e, *total, own.getOwn(i))
-                            : LogSums::getFactor(e, own.getOwn(i)));
+      factors.push_back(isToEnd ? LogSums::getFactor(e, *total, own.getOwn(i))
+                                : LogSums::getFactor(e, own.getOwn(i)));
     return Column(factors);
   }
 };

@@ -113,8 +113,8 @@ struct ConvertExtF : OpConversionPattern<arith::ExtFOp> {
   }
 };
 
-/// Any other elementwise operation on tiles of one layout: the same operation on
-/// every register.
+/// Any other elementwise operation on tiles of one layout: the same operation
+/// on every register.
 struct ConvertElementwise : ConversionPattern {
   ConvertElementwise(const TypeConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1,
@@ -123,8 +123,8 @@ struct ConvertElementwise : ConversionPattern {
   LogicalResult
   matchAndRewrite(Operation *op, ArrayRef<ValueRange> operands,
                   ConversionPatternRewriter &rewriter) const override {
-    if (!op->hasTrait<OpTrait::Elementwise>() ||
-        op->getNumResults() != 1 || !isTile(op->getResult(0)))
+    if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1 ||
+        !isTile(op->getResult(0)))
       return failure();
     // Fragments of 16 bits are pairs.
     if (isa<arith::TruncFOp, arith::ExtFOp>(op) && isFragment(op->getResult(0)))

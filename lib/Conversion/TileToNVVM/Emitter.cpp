@@ -94,14 +94,13 @@ Value Emitter::shuffle(NVVM::ShflKind kind, Value value, Value lane) {
   Type type = value.getType();
   const unsigned bits = type.getIntOrFloatBitWidth();
   auto exchange = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(
-        *this, word.getType(), i32(-1), word, lane,
-        i32(kind == NVVM::ShflKind::up ? 0 : 31), kind, UnitAttr());
+    return NVVM::ShflOp::create(*this, word.getType(), i32(-1), word, lane,
+                                i32(kind == NVVM::ShflKind::up ? 0 : 31), kind,
+                                UnitAttr());
   };
   if (bits == 32)
     return exchange(value);
-  Value word =
-      arith::BitcastOp::create(*this, getIntegerType(bits), value);
+  Value word = arith::BitcastOp::create(*this, getIntegerType(bits), value);
   if (bits == 16) {
     word = exchange(arith::ExtUIOp::create(*this, getI32Type(), word));
     word = arith::TruncIOp::create(*this, getI16Type(), word);
@@ -111,8 +110,7 @@ Value Emitter::shuffle(NVVM::ShflKind kind, Value value, Value lane) {
   Value high = exchange(arith::TruncIOp::create(
       *this, getI32Type(), arith::ShRUIOp::create(*this, word, i64(32))));
   word = arith::OrIOp::create(
-      *this,
-      arith::ShLIOp::create(*this, toI64(high), i64(32)), toI64(low));
+      *this, arith::ShLIOp::create(*this, toI64(high), i64(32)), toI64(low));
   return arith::BitcastOp::create(*this, type, word);
 }
 

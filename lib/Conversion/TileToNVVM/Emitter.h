@@ -100,8 +100,8 @@ struct FragmentShape {
                                           const ThreadPlace &place) const;
   /// Calls `visit(register, row, col)` for every element of a thread, with its
   /// distance from the thread's first in the stored tile.
-  void forEachElement(
-      function_ref<void(int64_t, int64_t, int64_t)> visit) const;
+  void
+  forEachElement(function_ref<void(int64_t, int64_t, int64_t)> visit) const;
 };
 
 /// Addresses in a swizzled tile in shared memory (`#hla_tile.smem`). A lane is

@@ -31,8 +31,8 @@ void populateTypeConversions(TypeConverter &converter);
 /// constant, arith and math on tiles, ramp, causal, decay.
 void populateElementwisePatterns(const TypeConverter &converter,
                                  RewritePatternSet &patterns);
-/// What is done with numbers of tokens and heads: load, store, splat, prefix_sum,
-/// and causal and decay by sums.
+/// What is done with numbers of tokens and heads: load, store, splat,
+/// prefix_sum, and causal and decay by sums.
 void populateColumnPatterns(const TypeConverter &converter,
                             RewritePatternSet &patterns);
 /// mask, sum_rows, broadcast.

@@ -147,8 +147,8 @@ struct ConvertSumRows : OpConversionPattern<SumRowsOp> {
       Value &sum = sums[transposed ? c : r];
       sum = sum ? arith::AddFOp::create(e, sum, value).getResult() : value;
     });
-    // Lanes 4g + c share a row of the stored tile with those of their g, a column
-    // with those of their c.
+    // Lanes 4g + c share a row of the stored tile with those of their g, a
+    // column with those of their c.
     SmallVector<int64_t, 3> bits = {1, 2};
     if (transposed)
       bits = {4, 8, 16};
@@ -166,17 +166,16 @@ struct ConvertSumRows : OpConversionPattern<SumRowsOp> {
     memory = e.byteOffset(memory, e.i32(op.getOffsetAttr().getInt()));
     Value part = transposed ? place.rowWarp : place.colWarp;
     Value mine = e.byteOffset(
-        memory,
-        e.mul(e.add(e.mul(part, rows), transposed ? col : row), 4));
+        memory, e.mul(e.add(e.mul(part, rows), transposed ? col : row), 4));
     Value isFirst = arith::CmpIOp::create(
         e, arith::CmpIPredicate::eq,
         transposed ? e.div(place.lane, 4) : e.rem(place.lane, 4), e.i32(0));
     scf::IfOp::create(e, isFirst, [&](OpBuilder &b, Location loc) {
       Emitter nested(loc, b);
       for (auto &[distance, sum] : sums)
-        LLVM::StoreOp::create(
-            nested, sum, nested.byteOffset(mine, nested.i32(4 * distance)),
-            /*alignment=*/4);
+        LLVM::StoreOp::create(nested, sum,
+                              nested.byteOffset(mine, nested.i32(4 * distance)),
+                              /*alignment=*/4);
       scf::YieldOp::create(nested);
     });
     NVVM::BarrierOp::create(e);
@@ -188,8 +187,7 @@ struct ConvertSumRows : OpConversionPattern<SumRowsOp> {
       Value number = e.rem(e.add(place.lane, 32 * i), rows);
       Value sum;
       for (int64_t p = 0; p < parts; ++p) {
-        Value address =
-            e.byteOffset(memory, e.mul(e.add(number, p * rows), 4));
+        Value address = e.byteOffset(memory, e.mul(e.add(number, p * rows), 4));
         Value value = LLVM::LoadOp::create(e, e.getF32Type(), address,
                                            /*alignment=*/4);
         sum = sum ? arith::AddFOp::create(e, sum, value).getResult() : value;

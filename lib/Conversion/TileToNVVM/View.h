@@ -16,7 +16,8 @@
 
 namespace mlir::hla::tile {
 
-/// A matrix or a column in device memory, as a thread has it (see populateTypeConversions).
+/// A matrix or a column in device memory, as a thread has it (see
+/// populateTypeConversions).
 struct View {
   View(ValueRange values, MemRefType type)
       : pointer(values[0]), stride(values[1]), numRows(values[2]), type(type) {}

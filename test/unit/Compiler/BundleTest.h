@@ -78,7 +78,8 @@ protected:
   }
   llvm::Expected<Bundle> compile(StringRef entry, StringRef target,
                                  StringRef ptxas = "") {
-    return compileBundle(*module, entry, {target.str(), ptxas.str()});
+    return compileBundle(*module, entry,
+                         {target.str(), /*precision=*/"", ptxas.str()});
   }
   /// The bundle, or none and a failed expectation.
   std::optional<Bundle> get(StringRef entry, StringRef target) {

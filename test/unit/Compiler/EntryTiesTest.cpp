@@ -56,15 +56,15 @@ TEST_F(EntryTiesTest, HeadsOfNoArgument) {
 
 TEST_F(EntryTiesTest, FusedGroups) {
   EXPECT_EQ(describe(R"mlir(
-    func.func @f(%q: !S, %k: !S, %g: tensor<?xf32>, %c: !Lengths, %o: !S, %s: !State) -> (!S, !State) {
+    func.func @f(%q: !S, %k: !Packed, %g: tensor<?xf32>, %c: !Lengths, %o: !Packed, %s: !State) -> (!Packed, !State) {
       %one = tensor.cast %q : !S to !Packed
-      %y, %t = hla.fused_scan groups([1, 4, 2]) ins(%one, %k, %g : !Packed, !S, tensor<?xf32>) lengths(%c : !Lengths)
-          outs(%o, %s : !S, !State) carry_in [false] carry_out [true] {
+      %y, %t = hla.fused_scan groups([1, 4, 2]) ins(%one, %k, %g : !Packed, !Packed, tensor<?xf32>) lengths(%c : !Lengths)
+          outs(%o, %s : !Packed, !State) carry_in [false] carry_out [true] {
       ^bb0(%qt: vector<8xf32>, %kt: vector<8xf32>, %gt: vector<1xf32>, %S: vector<8x8xf32>):
         %S1, %r = hla.step ins(%qt, %kt, %kt : vector<8xf32>, vector<8xf32>, vector<8xf32>) log_decay(%gt : vector<1xf32>) state(%S : vector<8x8xf32>) -> vector<8xf32>
         hla.yield %r, %S1 : vector<8xf32>, vector<8x8xf32>
-      } -> !S, !State
-      return %y, %t : !S, !State
+      } -> !Packed, !State
+      return %y, %t : !Packed, !State
     })mlir"),
             "arg0:r:1xTxHx8 arg1:r:1xTxH1x8 arg2:r:H2 arg3:r:L arg4:rw:1xTxHx8 "
             "arg5:w:NxHx8x8 -> 4 5 [H = 4 * H1] [H = 2 * H2] [L = N + 1]");

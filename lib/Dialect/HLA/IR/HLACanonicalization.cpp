@@ -62,8 +62,8 @@ struct DropZeroLogDecay : OpRewritePattern<ScanOp> {
   }
 };
 
-/// Keeps only those inputs for which `keep` is true; the body's arguments of the
-/// others have no uses.
+/// Keeps only those inputs for which `keep` is true; the body's arguments of
+/// the others have no uses.
 void keepInputs(FusedScanOp op, const llvm::BitVector &keep,
                 PatternRewriter &rewriter) {
   rewriter.modifyOpInPlace(op, [&] {

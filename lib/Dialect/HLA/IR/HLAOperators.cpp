@@ -56,11 +56,10 @@ static LogicalResult verifyOperator(Operator op) {
   // operator-C2
   for (auto [name, type] : {std::pair("key", key), std::pair("value", value)})
     if (getElementTypeOrSelf(type) != getElementTypeOrSelf(query))
-      return op.emitOpError() << "expected " << name
-                              << " to have the element type of query, "
-                              << getElementTypeOrSelf(query)
-                              << " (a kernel has one input type), but got "
-                              << type;
+      return op.emitOpError()
+             << "expected " << name << " to have the element type of query, "
+             << getElementTypeOrSelf(query)
+             << " (a kernel has one input type), but got " << type;
   // operator-C1, operator-C8, and C3 to C5 as far as they are about batches,
   // tokens and heads
   WalkVerifier walk(op, op.getLayout(), op.getLengths());
@@ -70,8 +69,8 @@ static LogicalResult verifyOperator(Operator op) {
       failed(walk.addSequence("output", output)))
     return failure();
   // operator-C3, operator-C5
-  if (failed(verifySameWidth(op, "key", key, "query", query,
-                             "scores are q·k")) ||
+  if (failed(
+          verifySameWidth(op, "key", key, "query", query, "scores are q·k")) ||
       failed(verifySameWidth(op, "output", output, "value", value,
                              "the output is a sum of values")))
     return failure();
@@ -100,7 +99,8 @@ static LogicalResult verifyOperator(Operator op) {
            << epsilon;
   // operator-C9
   SmallVector<OperatorState> states = op.getStates();
-  auto verifyStates = [&](StringRef what, OperandRange values) -> LogicalResult {
+  auto verifyStates = [&](StringRef what,
+                          OperandRange values) -> LogicalResult {
     if (values.empty())
       return success();
     if (values.size() != states.size()) {
@@ -173,8 +173,9 @@ LogicalResult SecondOrderOp::verify() {
   // second_order-C13
   if (getReading() != DecayReading::Causal &&
       getVariant() != SecondOrderVariant::Masked)
-    return emitOpError("expected reading(causal) (the masked operator alone has "
-                       "a choice), but got ")
+    return emitOpError(
+               "expected reading(causal) (the masked operator alone has "
+               "a choice), but got ")
            << stringifyEnum(getReading()) << " with variant("
            << stringifyEnum(getVariant()) << ")";
   if (failed(verifyOperator(*this)))
@@ -238,10 +239,26 @@ unsigned ThirdOrderOp::getOrder() { return 3; }
 SmallVector<OperatorState> ThirdOrderOp::getStates() {
   StateShapes shapes(*this);
   if (getVariant() == ThirdOrderVariant::Masked)
-    return shapes.square("S").wide("P").wide("F").column("m").column("f").states;
+    return shapes.square("S")
+        .wide("P")
+        .wide("F")
+        .column("m")
+        .column("f")
+        .states;
   shapes.square("SK").square("SQ").wide("P");
   if (!isDecayed())
-    return shapes.wide("A").wide("R").column("m").column("a").column("r").states;
-  return shapes.wide("G1").wide("G2").wide("G3").column("m").column("g1")
-      .column("g2").column("g3").states;
+    return shapes.wide("A")
+        .wide("R")
+        .column("m")
+        .column("a")
+        .column("r")
+        .states;
+  return shapes.wide("G1")
+      .wide("G2")
+      .wide("G3")
+      .column("m")
+      .column("g1")
+      .column("g2")
+      .column("g3")
+      .states;
 }

@@ -88,11 +88,10 @@ void ScanOp::build(OpBuilder &b, OperationState &state, HeadLayout layout,
 }
 
 VectorType ScanOp::getStateType() {
-  return VectorType::get(
-      {cast<ShapedType>(getKey().getType()).getDimSize(3),
-       cast<ShapedType>(getValue().getType()).getDimSize(3)},
-      getStateElementType(
-          {getQuery(), getKey(), getValue(), getOutputs().front()}));
+  return VectorType::get({cast<ShapedType>(getKey().getType()).getDimSize(3),
+                          cast<ShapedType>(getValue().getType()).getDimSize(3)},
+                         getStateElementType({getQuery(), getKey(), getValue(),
+                                              getOutputs().front()}));
 }
 
 LogicalResult ScanOp::verify() {
@@ -188,13 +187,14 @@ LogicalResult FusedScanOp::verify() {
   // fused_scan-C9
   if (getInputs().empty() ||
       cast<ShapedType>(getInputs().front().getType()).getRank() == 1)
-    return emitOpError("expected the first input to be a sequence or numbers of "
-                       "tokens (these are walked), but got ")
+    return emitOpError(
+               "expected the first input to be a sequence or numbers of "
+               "tokens (these are walked), but got ")
            << (getInputs().empty() ? StringRef("none")
                                    : StringRef("numbers of heads"));
   // fused_scan-C8
-  if (failed(verifyGroups(*this, getGroups(), getInputs().size(),
-                          "one an input")))
+  if (failed(
+          verifyGroups(*this, getGroups(), getInputs().size(), "one an input")))
     return failure();
 
   // fused_scan-C1, fused_scan-C2
@@ -224,7 +224,8 @@ LogicalResult FusedScanOp::verify() {
   for (auto [argument, input] : llvm::zip(body.getArguments(), getInputs()))
     if (argument.getType() != getRowType(input.getType()))
       return emitOpError() << "expected argument #" << argument.getArgNumber()
-                           << " of the body to be " << getRowType(input.getType())
+                           << " of the body to be "
+                           << getRowType(input.getType())
                            << " (a row of its input), but got "
                            << argument.getType();
   auto isState = [](Type type) {
@@ -249,8 +250,7 @@ LogicalResult FusedScanOp::verify() {
                             state.getShape(), state.getElementType());
     };
     if ((getCarryIn()[i] && failed(verifyStates("the carry", *carry++))) ||
-        (getCarryOut()[i] &&
-         failed(verifyStates("the final value", *final++))))
+        (getCarryOut()[i] && failed(verifyStates("the final value", *final++))))
       return failure();
   }
   if (failed(walk.finish()))

@@ -144,7 +144,8 @@ LogicalResult hla::verifySameWidth(Operation *op, StringRef name, Type type,
   int64_t expected = cast<ShapedType>(other).getDimSize(3);
   if (size == expected)
     return success();
-  return op->emitOpError() << "expected " << name << " to have a last dimension "
+  return op->emitOpError() << "expected " << name
+                           << " to have a last dimension "
                            << "of " << expected << ", as " << otherName
                            << " has, " << other << " (" << why << "), but got "
                            << type;
@@ -168,9 +169,9 @@ LogicalResult hla::verifyGroups(Operation *op,
   if (!groups)
     return success();
   if (groups->size() != count)
-    return op->emitOpError() << "expected groups to have " << count
-                             << " numbers (" << what << "), but got "
-                             << groups->size();
+    return op->emitOpError()
+           << "expected groups to have " << count << " numbers (" << what
+           << "), but got " << groups->size();
   for (int64_t group : *groups)
     if (group < 1)
       return op->emitOpError() << "expected groups to be positive (so many "
@@ -184,5 +185,6 @@ FloatType hla::getStateElementType(ValueRange sequences) {
   bool isF64 = llvm::any_of(sequences, [](Value sequence) {
     return getElementTypeOrSelf(sequence).isF64();
   });
-  return isF64 ? cast<FloatType>(b.getF64Type()) : cast<FloatType>(b.getF32Type());
+  return isF64 ? cast<FloatType>(b.getF64Type())
+               : cast<FloatType>(b.getF32Type());
 }

@@ -22,7 +22,8 @@ namespace {
 /// Only the loop is bufferized: operators and scans have become loops by then.
 struct FusedScanInterface
     : DstBufferizableOpInterfaceExternalModel<FusedScanInterface, FusedScanOp> {
-  /// Destinations are overwritten whole, but for tokens that are of no sequence.
+  /// Destinations are overwritten whole, but for tokens that are of no
+  /// sequence.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
     auto fused = cast<FusedScanOp>(op);

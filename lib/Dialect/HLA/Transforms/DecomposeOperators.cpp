@@ -37,16 +37,17 @@ static Rows build(LinearOp, ScanBuilder &b, Rows v) {
 ///
 ///   o_t = Σ_{j≤t} (q_t·u'_j) v_j.
 ///
-/// Prefix: `o_t = q_tᵀ (S_t + λI) C_t = u'_tᵀ C_t` with `C_t = Σ_{j≤t} q_j v_jᵀ`.
-/// The paper's recurrence takes from this `q_tᵀ G_t`, where `G` gathers
+/// Prefix: `o_t = q_tᵀ (S_t + λI) C_t = u'_tᵀ C_t` with `C_t = Σ_{j≤t} q_j
+/// v_jᵀ`. The paper's recurrence takes from this `q_tᵀ G_t`, where `G` gathers
 /// `k_t w_tᵀ`, `w_t = C_{t-1}ᵀ k_t`.
 static Rows build(SecondOrderOp op, ScanBuilder &b, Rows v) {
   Rows q = b.query(), k = b.key();
   Rows u = b.addScaled(b.scan(q, k, k), op.getRidgeValue(), q);
   switch (op.getVariant()) {
   case SecondOrderVariant::Masked:
-    return b.scan(q, u, v, {/*exclusive=*/false,
-                            op.getReading() == DecayReading::Squared});
+    return b.scan(
+        q, u, v,
+        {/*exclusive=*/false, op.getReading() == DecayReading::Squared});
   case SecondOrderVariant::Prefix:
     return b.scan(u, q, v);
   case SecondOrderVariant::Paper: {
@@ -71,9 +72,9 @@ static Rows buildMasked(ThirdOrderOp op, ScanBuilder &b, Rows v) {
   return b.scan(q, u, b.scan(q, k, v));
 }
 
-/// Algorithm 3 without decay. What `S^K S^Q P − G¹ − G² − G³` gains at a token is
-/// what has the token at least twice in `k kᵀ q qᵀ k vᵀ`, the statistics before
-/// it elsewhere: with `κ = q·k`, `u = S^K q`, `σ = kᵀ S^Q k`, `p = Pᵀ q`
+/// Algorithm 3 without decay. What `S^K S^Q P − G¹ − G² − G³` gains at a token
+/// is what has the token at least twice in `k kᵀ q qᵀ k vᵀ`, the statistics
+/// before it elsewhere: with `κ = q·k`, `u = S^K q`, `σ = kᵀ S^Q k`, `p = Pᵀ q`
 ///
 ///   (κ u + σ k + κ² k) vᵀ + k (κ p)ᵀ.
 static Rows buildPaper(ScanBuilder &b, Rows v) {
@@ -96,8 +97,8 @@ static Rows buildPaper(ScanBuilder &b, Rows v) {
 }
 
 /// Algorithm 3 with every statistic decayed: `qᵀ S^K S^Q P` less what the three
-/// corrections gather, `G¹' = γ G¹ + k (Pᵀ S^Q k)ᵀ` and so on with the statistics
-/// before the token.
+/// corrections gather, `G¹' = γ G¹ + k (Pᵀ S^Q k)ᵀ` and so on with the
+/// statistics before the token.
 static Rows buildDecayedPaper(ScanBuilder &b, Rows v) {
   Rows q = b.query(), k = b.key();
   constexpr ScanOptions exclusive = {/*exclusive=*/true};
@@ -147,7 +148,8 @@ Rows finish(Operator op, ScanBuilder &b, Rows numerator, Rows denominator) {
       Value n = r.scale(scale, x[1]);
       Value above = r.maximum(n, r.constant(epsilon, n));
       Value below = r.minimum(n, r.constant(-epsilon, n));
-      return r.divide(r.scale(scale, x[0]), r.selectNonNegative(n, above, below));
+      return r.divide(r.scale(scale, x[0]),
+                      r.selectNonNegative(n, above, below));
     });
   }
   llvm_unreachable("all normalisers are handled");
@@ -186,8 +188,8 @@ template <typename OpT> struct DropUnitDecay : OpRewritePattern<OpT> {
   }
 };
 
-/// Without decay the paper's serial recurrence is the masked operator, which has
-/// a state less and no difference of sums.
+/// Without decay the paper's serial recurrence is the masked operator, which
+/// has a state less and no difference of sums.
 struct PaperIsMasked : OpRewritePattern<SecondOrderOp> {
   PaperIsMasked(MLIRContext *context)
       : OpRewritePattern(context, /*benefit=*/2) {}

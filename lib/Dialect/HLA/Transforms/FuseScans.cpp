@@ -33,9 +33,8 @@ bool isOfGroup(Value value, const Group &group) {
 
 /// Whether `loop` reads a result of the group.
 bool readsResult(const Group &group, FusedScanOp loop) {
-  return llvm::any_of(loop.getInputs(), [&](Value input) {
-    return isOfGroup(input, group);
-  });
+  return llvm::any_of(loop.getInputs(),
+                      [&](Value input) { return isOfGroup(input, group); });
 }
 
 /// Whether `loop` reads a tensor of tokens that the group reads.
@@ -55,8 +54,8 @@ Value getSource(FusedScanOp loop, Value row) {
   return argument ? loop.getInputs()[argument.getArgNumber()] : row;
 }
 
-/// What tells one state from another: its carry, and the key, value and decay of
-/// its steps. Those that agree in all will be one state.
+/// What tells one state from another: its carry, and the key, value and decay
+/// of its steps. Those that agree in all will be one state.
 struct StateIdentity {
   Value carry, key, value, logDecay;
   double decay;
@@ -290,8 +289,8 @@ void fuse(const Group &group, RewriterBase &rewriter) {
   Block *body = rewriter.createBlock(&fused.getBody());
   llvm::SmallDenseMap<Input, Value> rows;
   for (const Input &input : inputs)
-    rows[input] = body->addArgument(
-        FusedScanOp::getRowType(input.first.getType()), loc);
+    rows[input] =
+        body->addArgument(FusedScanOp::getRowType(input.first.getType()), loc);
   SmallVector<Value> states, nextStates;
   for (VectorType type : stateTypes)
     states.push_back(body->addArgument(type, loc));
@@ -307,7 +306,8 @@ void fuse(const Group &group, RewriterBase &rewriter) {
       mapping.map(argument, *state++);
     for (Operation &op : memberBody.without_terminator())
       rewriter.clone(op, mapping);
-    OperandRange yielded = cast<YieldOp>(memberBody.getTerminator()).getValues();
+    OperandRange yielded =
+        cast<YieldOp>(memberBody.getTerminator()).getValues();
     const size_t numSequences = loop.getSequenceOutputs().size();
     for (auto [i, value] : llvm::enumerate(yielded)) {
       if (i < numSequences)
@@ -360,8 +360,8 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
   }
 
   /// Puts `loop` into a group with the groups whose rows it reads, so that they
-  /// need no memory, and else with the latest that reads what it reads, as far as
-  /// they can be one and the target holds their states.
+  /// need no memory, and else with the latest that reads what it reads, as far
+  /// as they can be one and the target holds their states.
   static void insert(SmallVector<Group> &groups, FusedScanOp loop,
                      const TargetInfo &info) {
     Group own;

@@ -20,7 +20,8 @@ using namespace mlir::hla;
 //===----------------------------------------------------------------------===//
 
 Value RowBuilder::constant(double value, Value like) {
-  auto rowType = VectorType::get(cast<VectorType>(like.getType()).getShape(), type);
+  auto rowType =
+      VectorType::get(cast<VectorType>(like.getType()).getShape(), type);
   return arith::ConstantOp::create(
       *this, DenseElementsAttr::get(rowType, getFloatAttr(type, value)));
 }
@@ -42,9 +43,15 @@ Value RowBuilder::broadcast(Value number, Value like) {
              : vector::BroadcastOp::create(*this, to, number).getResult();
 }
 
-Value RowBuilder::add(Value x, Value y) { return arith::AddFOp::create(*this, x, y); }
-Value RowBuilder::sub(Value x, Value y) { return arith::SubFOp::create(*this, x, y); }
-Value RowBuilder::mul(Value x, Value y) { return arith::MulFOp::create(*this, x, y); }
+Value RowBuilder::add(Value x, Value y) {
+  return arith::AddFOp::create(*this, x, y);
+}
+Value RowBuilder::sub(Value x, Value y) {
+  return arith::SubFOp::create(*this, x, y);
+}
+Value RowBuilder::mul(Value x, Value y) {
+  return arith::MulFOp::create(*this, x, y);
+}
 
 Value RowBuilder::scale(Value number, Value row) {
   return mul(broadcast(number, row), row);
@@ -67,8 +74,8 @@ Value RowBuilder::minimum(Value x, Value y) {
 }
 
 Value RowBuilder::selectNonNegative(Value x, Value y, Value z) {
-  Value isNonNegative = arith::CmpFOp::create(
-      *this, arith::CmpFPredicate::OGE, x, constant(0.0, x));
+  Value isNonNegative = arith::CmpFOp::create(*this, arith::CmpFPredicate::OGE,
+                                              x, constant(0.0, x));
   return arith::SelectOp::create(*this, isNonNegative, y, z);
 }
 
@@ -127,9 +134,10 @@ Rows ScanBuilder::map(ArrayRef<Rows> rows,
   YieldOp::create(rewriter, loc, row);
 
   rewriter.setInsertionPoint(op);
-  Value destination =
-      createDestination(cast<VectorType>(row.getType()).getDimSize(0), asNumbers);
-  bool isGrouped = llvm::any_of(groups, [](int64_t group) { return group != 1; });
+  Value destination = createDestination(
+      cast<VectorType>(row.getType()).getDimSize(0), asNumbers);
+  bool isGrouped =
+      llvm::any_of(groups, [](int64_t group) { return group != 1; });
   auto loop = FusedScanOp::create(
       rewriter, loc, destination.getType(), op.getReverse(), op.getLayout(),
       isGrouped ? rewriter.getDenseI64ArrayAttr(groups) : DenseI64ArrayAttr(),
@@ -173,10 +181,10 @@ Value ScanBuilder::getSquaredLogDecay() {
   if (squaredLogDecay)
     return squaredLogDecay;
   // The query lends its tokens: a log-decay of heads has none.
-  Rows doubled =
-      map({query(), {op.getLogDecay()}},
-          [](RowBuilder &r, ValueRange x) { return r.add(x[1], x[1]); },
-          /*asNumbers=*/true);
+  Rows doubled = map(
+      {query(), {op.getLogDecay()}},
+      [](RowBuilder &r, ValueRange x) { return r.add(x[1], x[1]); },
+      /*asNumbers=*/true);
   return squaredLogDecay = doubled.value;
 }
 
@@ -207,9 +215,9 @@ Rows ScanBuilder::scan(Rows query, Rows key, Rows value, ScanOptions options) {
       op.getReverse() ? rewriter.getUnitAttr() : UnitAttr(),
       rewriter.getF64FloatAttr(decay),
       HeadLayoutAttr::get(rewriter.getContext(), op.getLayout()),
-      isGrouped ? rewriter.getDenseI64ArrayAttr(
-                      {query.group, key.group, value.group})
-                : DenseI64ArrayAttr(),
+      isGrouped
+          ? rewriter.getDenseI64ArrayAttr({query.group, key.group, value.group})
+          : DenseI64ArrayAttr(),
       query.value, key.value, value.value, logDecay, op.getLengths(),
       op.getCarries().empty() ? Value() : op.getCarries()[state], outputs);
   if (outputs.size() > 1)
@@ -219,8 +227,8 @@ Rows ScanBuilder::scan(Rows query, Rows key, Rows value, ScanOptions options) {
   return result;
 }
 
-/// Lets the operation that computes `rows` write them, rounded, to `destination`:
-/// rows of sums round once, to whatever type they are stored in.
+/// Lets the operation that computes `rows` write them, rounded, to
+/// `destination`: rows of sums round once, to whatever type they are stored in.
 static Value redirect(Rows rows, Value destination, PatternRewriter &rewriter) {
   Operation *definition = rows.value.getDefiningOp();
   rewriter.modifyOpInPlace(definition, [&] {
@@ -246,8 +254,9 @@ static Value redirect(Rows rows, Value destination, PatternRewriter &rewriter) {
 void ScanBuilder::replaceOperator(Rows output) {
   SmallVector<Value> results = {
       redirect(output, op.getOutputs().front(), rewriter)};
-  assert((op.getOutputs().size() == 1 || states.size() == op.getStates().size()) &&
-         "an operator's states are those of its scans");
+  assert(
+      (op.getOutputs().size() == 1 || states.size() == op.getStates().size()) &&
+      "an operator's states are those of its scans");
   for (size_t i = 1; i < op.getOutputs().size(); ++i)
     results.push_back(states[i - 1].final);
   rewriter.replaceOp(op, results);

@@ -66,8 +66,8 @@ struct ScanOptions {
 
 /// Builds the scans of one operator, with its decay, direction, layout, lengths
 /// and states. Equal scans are built once. A key and a value that are summed
-/// alike are one state, whoever reads it; states are the operator's in the order
-/// of their first use.
+/// alike are one state, whoever reads it; states are the operator's in the
+/// order of their first use.
 class ScanBuilder {
 public:
   ScanBuilder(Operator op, PatternRewriter &rewriter);
@@ -79,8 +79,8 @@ public:
   Rows ones();
 
   Rows scan(Rows query, Rows key, Rows value, ScanOptions options = {});
-  /// A row from the rows of the same token, in the type of sums; `asNumbers`, one
-  /// number a token without a dimension of its own.
+  /// A row from the rows of the same token, in the type of sums; `asNumbers`,
+  /// one number a token without a dimension of its own.
   Rows map(ArrayRef<Rows> rows,
            function_ref<Value(RowBuilder &, ValueRange)> body,
            bool asNumbers = false);

@@ -80,8 +80,8 @@ static bool isElementwise(Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>() || isa<DecayOp, MaskOp>(op);
 }
 
-/// Whether a tile can be had in any layout at no exchange: it is computed, one by
-/// one, from what can be, and from no product. Tiles are loaded, from shared
+/// Whether a tile can be had in any layout at no exchange: it is computed, one
+/// by one, from what can be, and from no product. Tiles are loaded, from shared
 /// memory too, in any layout; a column is in all warps.
 static bool isFree(Value tile) {
   Attribute layout = getTileType(tile).getEncoding();

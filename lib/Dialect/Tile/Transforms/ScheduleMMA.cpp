@@ -90,7 +90,8 @@ public:
     for (auto load : loop.getBody()->getOps<LoadOp>())
       (getSmem(load.getTile()) ? loads : columns).push_back(load);
     llvm::erase_if(columns, [&](LoadOp load) {
-      return !isa_and_nonnull<LaneAttr>(load.getTile().getType().getEncoding()) ||
+      return !isa_and_nonnull<LaneAttr>(
+                 load.getTile().getType().getEncoding()) ||
              !isKnownAhead(load);
     });
   }
@@ -170,9 +171,9 @@ Value LoopPipeliner::rematerialize(OpBuilder &b, IRMapping &mapping,
       ->getResult(cast<OpResult>(value).getResultNumber());
 }
 
-/// A column goes straight into registers. Loaded where it is needed, it would be
-/// waited for; so an iteration loads that of the next one, and the loop carries
-/// it. Past the last token there is nothing to load.
+/// A column goes straight into registers. Loaded where it is needed, it would
+/// be waited for; so an iteration loads that of the next one, and the loop
+/// carries it. Past the last token there is nothing to load.
 void LoopPipeliner::prefetchColumns() {
   if (columns.empty())
     return;
@@ -225,7 +226,8 @@ void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance) {
   mapping.map(loop.getInductionVar(), iv);
   Value slot = slotIndex(b, iv);
   for (auto [load, ring] : llvm::zip(loads, rings))
-    CopyAsyncOp::create(b, load.getView(), rematerialize(b, mapping, load.getRow()),
+    CopyAsyncOp::create(b, load.getView(),
+                        rematerialize(b, mapping, load.getRow()),
                         getSlot(b, b.getLoc(), ring, slot));
   CopyCommitOp::create(b);
 }
@@ -359,8 +361,8 @@ static void exchange(ConvertLayoutOp convert, BufferAllocator &allocator) {
   convert.erase();
 }
 
-/// Gives a sum of rows a place where warps exchange its parts: one f32 a row for
-/// every warp that has a part of it.
+/// Gives a sum of rows a place where warps exchange its parts: one f32 a row
+/// for every warp that has a part of it.
 static void exchange(SumRowsOp sum, BufferAllocator &allocator) {
   RankedTensorType type = sum.getSource().getType();
   auto frag = cast<FragAttr>(type.getEncoding());

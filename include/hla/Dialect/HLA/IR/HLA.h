@@ -26,8 +26,9 @@
 
 namespace mlir::hla {
 
-/// A state that an operator carries: its name, its shape in one head, and whether
-/// it depends on values; one that does not is the same in the normaliser.
+/// A state that an operator carries: its name, its shape in one head, and
+/// whether it depends on values; one that does not is the same in the
+/// normaliser.
 struct OperatorState {
   ::llvm::StringRef name;
   int64_t rows, cols;
