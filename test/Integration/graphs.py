@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hla import reference
-from programs import Operand, describe, make_name, number, sequence_type, state_dtype
+from programs import (
+    Operand,
+    Typed,
+    describe,
+    make_name,
+    number,
+    sequence_type,
+    state_dtype,
+)
 
 
 class Scan(NamedTuple):
@@ -23,7 +31,7 @@ class Scan(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Typed):
     """Scans, one after the other; the last one's rows are the result.
 
     What a scan hands to another is a tensor of the states' type: sums.
@@ -48,15 +56,6 @@ class Graph:
             decay = f"{s.decay:g}" if s.decay != 1.0 else ""
             scans.append("".join(map(str, s[:3])) + flags + decay)
         return make_name(dataclasses.replace(self, scans=tuple(scans)), "graph")
-
-    @property
-    def output_dtype(self):
-        return self.output or self.dtype
-
-    @property
-    def operand_dtype(self):
-        """What a GPU rounds operands of products to."""
-        return self.precision or self.dtype
 
     def width(self, operand):
         """The width of a scan's operand."""

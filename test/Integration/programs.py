@@ -53,8 +53,21 @@ class Operand(NamedTuple):
         return self.name.endswith(("_in", "_out"))
 
 
+class Typed:
+    """The types that follow from ``dtype``, ``output`` and ``precision``."""
+
+    @property
+    def output_dtype(self):
+        return self.output or self.dtype
+
+    @property
+    def operand_dtype(self):
+        """What a GPU rounds operands of products to."""
+        return self.precision or self.dtype
+
+
 @dataclass(frozen=True)
-class Program:
+class Program(Typed):
     """One operator of the dialect, or ``hla.scan``, with its options."""
 
     operator: str
@@ -87,15 +100,6 @@ class Program:
     @property
     def name(self):
         return make_name(self)
-
-    @property
-    def output_dtype(self):
-        return self.output or self.dtype
-
-    @property
-    def operand_dtype(self):
-        """What a GPU rounds operands of products to."""
-        return self.precision or self.dtype
 
     @property
     def is_decayed(self):

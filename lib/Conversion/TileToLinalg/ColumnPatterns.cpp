@@ -143,6 +143,24 @@ Value createFactor(OpBuilder &b, Location loc, Value difference, Type type) {
   return math::ExpOp::create(b, loc, difference);
 }
 
+/// The tile whose elements `combine` makes of those of `inputs`, each read by
+/// its map.
+Value combineElements(
+    OpBuilder &b, Location loc, RankedTensorType type, ValueRange inputs,
+    ArrayRef<AffineMap> inputMaps,
+    function_ref<Value(OpBuilder &, Location, ValueRange)> combine) {
+  SmallVector<AffineMap> maps(inputMaps);
+  maps.push_back(b.getMultiDimIdentityMap(2));
+  SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, loc, TypeRange(type), inputs,
+             ValueRange(createEmpty(b, loc, type)), maps, iterators,
+             [&](OpBuilder &b, Location loc, ValueRange arguments) {
+               linalg::YieldOp::create(b, loc, combine(b, loc, arguments));
+             })
+      .getResult(0);
+}
+
 struct CausalPattern : OpConversionPattern<CausalOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -172,10 +190,8 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
       addSums(/*dim=*/lower ? 0 : 1, lower ? -strict : -1);
       addSums(/*dim=*/lower ? 1 : 0, lower ? 0 : strict - 1);
     }
-    maps.push_back(identity);
-    SmallVector<utils::IteratorType> iterators(2,
-                                               utils::IteratorType::parallel);
-    auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
+    auto decayed = [&](OpBuilder &b, Location loc,
+                       ValueRange arguments) -> Value {
       Value first = linalg::IndexOp::create(b, loc, lower ? 1 : 0);
       Value second = linalg::IndexOp::create(b, loc, lower ? 0 : 1);
       auto predicate = op.getStrict() ? arith::CmpIPredicate::slt
@@ -193,12 +209,9 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
                 type.getElementType()));
       Value zero = arith::ConstantOp::create(
           b, loc, b.getZeroAttr(type.getElementType()));
-      Value result = arith::SelectOp::create(b, loc, kept, score, zero);
-      linalg::YieldOp::create(b, loc, result);
+      return arith::SelectOp::create(b, loc, kept, score, zero);
     };
-    b.replaceOpWithNewOp<linalg::GenericOp>(
-        op, TypeRange(type), inputs, ValueRange(createEmpty(b, loc, type)),
-        maps, iterators, body);
+    b.replaceOp(op, combineElements(b, loc, type, inputs, maps, decayed));
     return success();
   }
 
@@ -232,22 +245,13 @@ struct CausalPattern : OpConversionPattern<CausalOp> {
 Value combineRows(
     OpBuilder &b, Location loc, RankedTensorType type, Value column, Value tile,
     function_ref<Value(OpBuilder &, Location, ValueRange)> combine) {
-  AffineMap identity = b.getMultiDimIdentityMap(2);
   SmallVector<Value> inputs{column};
   SmallVector<AffineMap> maps{AffineMap::get(2, 0, b.getAffineDimExpr(0))};
   if (tile) {
     inputs.push_back(tile);
-    maps.push_back(identity);
+    maps.push_back(b.getMultiDimIdentityMap(2));
   }
-  maps.push_back(identity);
-  SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, loc, TypeRange(type), inputs,
-             ValueRange(createEmpty(b, loc, type)), maps, iterators,
-             [&](OpBuilder &b, Location loc, ValueRange arguments) {
-               linalg::YieldOp::create(b, loc, combine(b, loc, arguments));
-             })
-      .getResult(0);
+  return combineElements(b, loc, type, inputs, maps, combine);
 }
 
 struct DecayPattern : OpConversionPattern<DecayOp> {
@@ -308,21 +312,17 @@ struct MaskPattern : OpConversionPattern<MaskOp> {
                                 ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     RankedTensorType type = op.getSource().getType();
-    SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(2));
-    SmallVector<utils::IteratorType> iterators(2,
-                                               utils::IteratorType::parallel);
-    auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
+    auto masked = [&](OpBuilder &b, Location loc,
+                      ValueRange arguments) -> Value {
       Value row = linalg::IndexOp::create(b, loc, 0);
       Value kept = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row,
                                          adaptor.getCount());
       Value zero = arith::ConstantOp::create(
           b, loc, b.getZeroAttr(type.getElementType()));
-      Value result = arith::SelectOp::create(b, loc, kept, arguments[0], zero);
-      linalg::YieldOp::create(b, loc, result);
+      return arith::SelectOp::create(b, loc, kept, arguments[0], zero);
     };
-    b.replaceOpWithNewOp<linalg::GenericOp>(
-        op, TypeRange(type), ValueRange(adaptor.getSource()),
-        ValueRange(createEmpty(b, loc, type)), maps, iterators, body);
+    b.replaceOp(op, combineElements(b, loc, type, adaptor.getSource(),
+                                    b.getMultiDimIdentityMap(2), masked));
     return success();
   }
 };

@@ -58,7 +58,7 @@ Value getSource(FusedScanOp loop, Value row) {
 /// of its steps. Those that agree in all will be one state.
 struct StateIdentity {
   Value carry, key, value, logDecay;
-  double decay;
+  double decay = 1.0;
   VectorType type;
 
   bool operator==(const StateIdentity &other) const {
