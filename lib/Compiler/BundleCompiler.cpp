@@ -40,7 +40,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include <chrono>
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -118,14 +117,10 @@ static LogicalResult verifyNoControlFlow(func::FuncOp function) {
 /// Kernels read and write rows 16 bytes at a time, or as many as rows have a
 /// multiple of, and numbers of tokens, of heads and lengths one at a time.
 static int64_t getAccessBytes(const ABIArgument &argument) {
-  constexpr int64_t kLargestAccess = 16;
-  int64_t elementBytes = argument.elementType.getIntOrFloatBitWidth() / 8;
   const ABIDim &row = argument.dims.back();
   bool hasRows = argument.dims.size() % 2 == 0 && !row.isSymbol();
-  if (!hasRows)
-    return elementBytes;
-  return std::gcd(std::max<int64_t>(row.size, 1) * elementBytes,
-                  kLargestAccess);
+  return tile::getAccessBytes(hasRows ? std::max<int64_t>(row.size, 1) : 1,
+                              argument.elementType);
 }
 
 static llvm::json::Array describeArguments(const EntryABI &abi) {

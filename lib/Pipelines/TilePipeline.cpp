@@ -21,7 +21,7 @@ void hla::buildHLAToTilePipeline(OpPassManager &pm,
   pm.addPass(createHLADecomposeOperators());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createHLAFuseScans({options.target}));
+  pm.addPass(createHLAFuseScans({options.target, options.precision}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createHLAAssignSchedule({options.target, options.precision}));

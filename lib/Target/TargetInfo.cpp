@@ -9,6 +9,7 @@
 #include "hla/Target/TargetInfo.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir::hla;
 
@@ -30,6 +31,14 @@ const TargetInfo *TargetInfo::lookup(llvm::StringRef arch) {
   const auto *it = llvm::find_if(
       kTargets, [&](const TargetInfo &info) { return info.arch == arch; });
   return it == std::end(kTargets) ? nullptr : it;
+}
+
+int64_t TargetInfo::getTileWidth(int64_t dim) const {
+  // Eight warps share 32 rows of 32 columns in pieces of 16x8.
+  constexpr int64_t kLeast = 32;
+  if (!isGPU)
+    return dim;
+  return std::max<int64_t>(llvm::PowerOf2Ceil(dim), kLeast);
 }
 
 int64_t TargetInfo::getRegistersPerThread(int64_t warps) const {

@@ -10,7 +10,6 @@ that runs it.
 from __future__ import annotations
 
 import argparse
-import itertools
 import math
 import random
 import sys
@@ -59,8 +58,11 @@ WIDTHS = {
     256: 1,
 }
 
-# Those that kernels of GPUs take.
-GPU_WIDTHS = {32: 3, 64: 4, 128: 2}
+# Of those that kernels of GPUs take, more are whole tiles.
+GPU_WIDTHS = {
+    **{width: weight for width, weight in WIDTHS.items() if width <= 128},
+    **{32: 20, 64: 40, 128: 20},
+}
 
 # Around the chunk lengths 16, 32, 64 and 128.
 TOKENS = (0, 1, 2, 7, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 127, 129, 150, 200)
@@ -77,8 +79,8 @@ class Target(NamedTuple):
     work: int
     # Precisions of products, of f32 inputs and of shorter ones.
     precisions: tuple = ()
-    # What is not to be drawn: names of ``traits``.
-    lacks: frozenset = frozenset()
+    # For hla-run.
+    flags: tuple = ()
 
 
 CPU = Target(
@@ -95,9 +97,12 @@ GPU = Target(
     work=1 << 30,
     precisions=("tf32", "bf16x3", "f32"),
     widths=GPU_WIDTHS,
-    # Normalisers have values of one column.
-    lacks=frozenset({"normalize"}),
 )
+
+# The tile programs that GPUs get, those with the least shared memory: on a CPU, as far
+# as that takes little time.
+TILES = GPU._replace(tokens=TOKENS, work=1 << 22, flags=("--schedule-target=sm_86",))
+TARGETS = {"cpu": CPU, "gpu": GPU, "tiles": TILES}
 
 
 def traits(program):
@@ -232,8 +237,10 @@ class Draw:
         most = max(self.target.tokens)
         if getattr(program, "normalize", None):
             # Signed features make denominators cross zero, where the result jumps:
-            # seldom, for few tokens, and clamped to what is well away from zero.
+            # seldom, for few tokens, clamped to what is well away from zero, and not
+            # where products round so much that they change a sign.
             is_signed = program.normalize == ("clamp", 0.5) and self.chance(0.3)
+            is_signed &= not self.rounds(program)
             features = "normal" if is_signed else "positive"
             most = 33 if is_signed else most
             if program.variant == "paper" and program.is_decayed:
@@ -242,6 +249,9 @@ class Draw:
                 gates = "slow"
                 if program.operator == "third_order":
                     most = 17
+        flags = self.target.flags
+        if flags and program.precision:
+            flags += (f"--precision={program.precision}",)
         return Configuration(
             program,
             self.extents(program, most),
@@ -249,6 +259,14 @@ class Draw:
             features=features,
             gates=gates,
             is_static=self.chance(0.15),
+            flags=flags,
+        )
+
+    def rounds(self, program):
+        """Whether products take operands of fewer bits than f32."""
+        return bool(self.target.precisions) and program.operand_dtype not in (
+            "bf16x3",
+            "f32",
         )
 
     def extents(self, program, most):
@@ -276,15 +294,9 @@ class Draw:
 
 
 def configurations(seed, count, target=CPU):
-    """The first ``count`` that the target takes, by their indices, on which, with the
-    seed, each depends alone."""
-    chosen = {}
-    for index in itertools.count():
-        if len(chosen) == count:
-            return chosen
-        configuration = Draw(seed, index, target).configuration()
-        if not traits(configuration.program) & target.lacks:
-            chosen[index] = configuration
+    """``count`` configurations by their indices, on which, with the seed, each depends
+    alone."""
+    return {i: Draw(seed, i, target).configuration() for i in range(count)}
 
 
 def more_configurations(program, seed, count, target):
@@ -300,9 +312,9 @@ def main():
     parser.add_argument("seed", type=int)
     parser.add_argument("index", type=int)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--gpu", action="store_true", help="as drawn for a GPU")
+    parser.add_argument("--target", choices=TARGETS, default="cpu")
     arguments = parser.parse_args()
-    target = GPU if arguments.gpu else CPU
+    target = TARGETS[arguments.target]
     configuration = Draw(arguments.seed, arguments.index, target).configuration()
     print(configuration)
     problem = configuration.problem()

@@ -34,7 +34,8 @@ namespace {
 class ProgramBuilder {
 public:
   ProgramBuilder(FusedScanOp op, OpBuilder &builder)
-      : op(op), b(op.getLoc(), builder), schedule(op.getScheduleAttr()),
+      : op(op), b(op.getLoc(), builder), target(TargetAttr::lookup(op)),
+        schedule(op.getScheduleAttr()),
         operandType(schedule.getOperandType()),
         accumulatorType(schedule.getAccumulatorType()) {}
 
@@ -44,8 +45,14 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
+  /// Rows or columns of a tile for so many of a state, or of an operand.
+  int64_t getWidth(int64_t dim) {
+    return target ? target.getInfo().getTileWidth(dim) : dim;
+  }
+  /// The tile of rows of `cols` elements; one number a token is a column.
   RankedTensorType getTileType(int64_t cols, Type elementType) {
-    return RankedTensorType::get({schedule.getChunk(), cols}, elementType);
+    return RankedTensorType::get(
+        {schedule.getChunk(), cols == 1 ? 1 : getWidth(cols)}, elementType);
   }
   Value zeros(int64_t rows, int64_t cols);
   Value cast(Value tile, FloatType elementType);
@@ -55,6 +62,8 @@ private:
   Value getChunkSize();
   Value getTile(Value row);
   Value getMasked(Value row, bool isMasked);
+  Value maskCols(Value tile, int64_t cols);
+  Value getOperand(Value row, bool isMasked);
   Type getLoadedType(BlockArgument row);
   Value roundOperand(Value tile);
   Value dot(Value lhs, Value rhs, Value acc, bool transposeLhs,
@@ -75,6 +84,7 @@ private:
 
   FusedScanOp op;
   ImplicitLocOpBuilder b;
+  TargetAttr target;
   ScheduleAttr schedule;
   FloatType operandType, accumulatorType;
   std::optional<HeadViews> head;
@@ -125,15 +135,17 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
 
 Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
   auto type = mlir::cast<VectorType>(op.getStateArguments()[state].getType());
+  const int64_t rows = getWidth(type.getDimSize(0)),
+                cols = getWidth(type.getDimSize(1));
   if (!carryView)
-    return zeros(type.getDimSize(0), type.getDimSize(1));
-  auto tileType = RankedTensorType::get(type.getShape(), type.getElementType());
+    return zeros(rows, cols);
+  auto tileType = RankedTensorType::get({rows, cols}, type.getElementType());
   return cast(LoadOp::create(b, tileType, carryView, index(0)),
               accumulatorType);
 }
 
-/// The element type of the tile of an input: its own, or tf32 for f32 that is
-/// read as such an operand and nothing else.
+/// The element type of the tile of an input: its own, or tf32 for rows of f32
+/// that are read as such operands and nothing else.
 Type ProgramBuilder::getLoadedType(BlockArgument row) {
   Type type = getElementTypeOrSelf(row);
   const bool isOperand = llvm::all_of(row.getUsers(), [&](Operation *user) {
@@ -141,7 +153,11 @@ Type ProgramBuilder::getLoadedType(BlockArgument row) {
     return step && llvm::is_contained(
                        {step.getQuery(), step.getKey(), step.getValue()}, row);
   });
-  return type.isF32() && operandType.isTF32() && isOperand ? operandType : type;
+  const bool isColumn =
+      mlir::cast<ShapedType>(row.getType()).getDimSize(0) == 1;
+  return type.isF32() && operandType.isTF32() && isOperand && !isColumn
+             ? operandType
+             : type;
 }
 
 /// A tile as an operand of a product: rounded to the schedule's precision, or
@@ -190,8 +206,30 @@ Value ProgramBuilder::getTile(Value row) {
 /// The rows of all tokens; with `isMasked`, zero after the last token.
 Value ProgramBuilder::getMasked(Value row, bool isMasked) {
   Value tile = getTile(row);
-  return isMasked ? MaskOp::create(b, tile.getType(), tile, getChunkSize())
+  return isMasked ? MaskOp::create(b, tile.getType(), Dim::Rows, tile,
+                                   getChunkSize())
                   : tile;
+}
+
+/// A tile with zeros from column `cols` on.
+Value ProgramBuilder::maskCols(Value tile, int64_t cols) {
+  return b.createOrFold<MaskOp>(tile.getType(), Dim::Cols, tile, index(cols));
+}
+
+/// A row as an operand of a product, zero in the columns that the tile has more;
+/// with `isMasked`, also after the last token. A number a token is in column 0.
+Value ProgramBuilder::getOperand(Value row, bool isMasked) {
+  auto type = mlir::cast<VectorType>(row.getType());
+  const int64_t cols = type.getDimSize(0), width = getWidth(cols);
+  Value tile = getMasked(row, isMasked);
+  if (cols == width)
+    return tile;
+  if (cols == 1) {
+    auto wide = RankedTensorType::get({schedule.getChunk(), width},
+                                      type.getElementType());
+    return maskCols(BroadcastOp::create(b, wide, tile), cols);
+  }
+  return isZeroPadded(row, Dim::Cols) ? tile : maskCols(tile, cols);
 }
 
 Value ProgramBuilder::buildConstant(arith::ConstantOp op) {
@@ -208,8 +246,11 @@ Value ProgramBuilder::buildRowSum(hla::RowSumOp op) {
   auto elementType =
       mlir::cast<FloatType>(op.getSum().getType().getElementType());
   Value row = getTile(op.getRow());
-  if (op.getRow().getType().getDimSize(0) == 1)
+  const int64_t cols = op.getRow().getType().getDimSize(0);
+  if (cols == 1)
     return cast(row, elementType);
+  if (!isZeroPadded(op.getRow(), Dim::Cols))
+    row = maskCols(row, cols);
   return SumRowsOp::create(b, getTileType(1, elementType), row,
                            /*offset=*/IntegerAttr());
 }
@@ -276,7 +317,7 @@ Value ProgramBuilder::buildSums(StepOp step) {
       row ? values.lookup(row)
           : arith::ConstantOp::create(b, b.getF64FloatAttr(std::log(decay)));
   if (isa<RankedTensorType>(number.getType()))
-    return PrefixSumOp::create(b, type, getMasked(row, !isZeroPadded(row)));
+    return PrefixSumOp::create(b, type, getMasked(row, !isZeroPadded(row, Dim::Rows)));
   if (!number.getType().isF64())
     number = arith::ExtFOp::create(b, b.getF64Type(), number);
   return RampOp::create(b, type, number, getChunkSize());
@@ -294,8 +335,9 @@ Value ProgramBuilder::decay(Span span, Value tile, Value sums) {
 Value ProgramBuilder::buildRow(StepOp step, Value sums) {
   const bool exclusive = step.getExclusive(), reverse = op.getReverse();
   const auto [maskKey, maskValue] = needsMask(step);
-  Value q = getTile(step.getQuery()), k = getMasked(step.getKey(), maskKey),
-        v = getMasked(step.getValue(), maskValue);
+  Value q = getOperand(step.getQuery(), false),
+        k = getOperand(step.getKey(), maskKey),
+        v = getOperand(step.getValue(), maskValue);
   const int64_t c = schedule.getChunk();
   const int64_t dv = step.getValue().getType().getDimSize(0);
 
@@ -306,10 +348,15 @@ Value ProgramBuilder::buildRow(StepOp step, Value sums) {
                             exclusive, scores, sums);
 
   // D q S + A v.
-  Value y = dot(q, values.lookup(step.getState()), zeros(c, dv), false, false);
+  Value y = dot(q, values.lookup(step.getState()), zeros(c, getWidth(dv)),
+                false, false);
   Span walked = reverse ? (exclusive ? Span::After : Span::From)
                         : (exclusive ? Span::Before : Span::Through);
   y = dot(scores, v, decay(walked, y, sums), false, false);
+  // All but column 0 are zero.
+  if (dv == 1 && getWidth(dv) != 1)
+    y = SumRowsOp::create(b, getTileType(1, accumulatorType), y,
+                          /*offset=*/IntegerAttr());
   return cast(y,
               mlir::cast<FloatType>(step.getRow().getType().getElementType()));
 }
@@ -318,8 +365,8 @@ Value ProgramBuilder::buildRow(StepOp step, Value sums) {
 /// of key and value is: that is in registers.
 Value ProgramBuilder::buildUpdate(StepOp step, Value sums) {
   const auto [maskKey, maskValue] = needsMask(step);
-  Value k = getMasked(step.getKey(), maskKey),
-        v = getMasked(step.getValue(), maskValue);
+  Value k = getOperand(step.getKey(), maskKey),
+        v = getOperand(step.getValue(), maskValue);
   bool scaleValue = isComputed(step.getValue()) && !isComputed(step.getKey());
   Value &scaled = scaleValue ? v : k;
   Value state = decay(Span::All, values.lookup(step.getState()), sums);

@@ -78,7 +78,7 @@ Value HeadViews::getTokens(Value sequence, int64_t group) {
     offsets[op.getBatchDim()] = batch;
   offsets[op.getHeadDim()] = getHead(group);
   sizes[op.getTokenDim()] = getAsOpFoldResult(endToken);
-  if (rank == 3)
+  if (rank == 3 || type.getDimSize(3) == 1)
     return subview(sequence, offsets, sizes, {op.getTokenDim()});
   sizes[3] = b.getIndexAttr(type.getDimSize(3));
   return subview(sequence, offsets, sizes, {op.getTokenDim(), 3});

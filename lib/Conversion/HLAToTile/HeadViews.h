@@ -29,7 +29,8 @@ public:
   Value getFirstToken() const { return firstToken; }
   Value getEndToken() const { return endToken; }
   /// The head's tokens up to the last one, of which `group` in a row read one
-  /// of `sequence`: `memref<T x D>`, or `memref<T>` for one number a token.
+  /// of `sequence`: `memref<T x D>`, or `memref<T>` for one number a token
+  /// (rank 3, or D = 1).
   /// What all threads of a kernel share is cheap, and so are views of whole
   /// heads; the lengths of a sequence are not known to be shared.
   Value getTokens(Value sequence, int64_t group = 1);

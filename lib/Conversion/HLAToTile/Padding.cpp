@@ -1,4 +1,5 @@
-//===- Padding.cpp - rows after the last token ------------------*- C++ -*-===//
+//===- Padding.cpp - rows after the last token, columns after the last -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -28,7 +29,8 @@ static bool isFiniteConstant(Value row) {
          value.getValue().isFinite();
 }
 
-bool hla::isZeroPadded(Value row) {
+bool hla::isZeroPadded(Value row, tile::Dim dim) {
+  const bool isRows = dim == tile::Dim::Rows;
   if (auto argument = dyn_cast<BlockArgument>(row)) {
     // A number of a head is the same for tokens that do not exist.
     auto loop = cast<FusedScanOp>(argument.getOwner()->getParentOp());
@@ -39,26 +41,30 @@ bool hla::isZeroPadded(Value row) {
     return true;
   Operation *op = row.getDefiningOp();
   if (auto step = dyn_cast<StepOp>(op))
-    return isZeroPadded(step.getQuery());
-  if (isa<hla::RowSumOp, vector::BroadcastOp, arith::ExtFOp, arith::TruncFOp,
-          arith::NegFOp, math::AbsFOp>(op))
-    return isZeroPadded(op->getOperand(0));
+    return !isRows || isZeroPadded(step.getQuery(), dim);
+  if (isa<hla::RowSumOp, vector::BroadcastOp>(op))
+    return isRows && isZeroPadded(op->getOperand(0), dim);
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, math::AbsFOp>(op))
+    return isZeroPadded(op->getOperand(0), dim);
   if (isa<arith::AddFOp, arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp>(
           op))
-    return llvm::all_of(op->getOperands(), isZeroPadded);
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return isZeroPadded(operand, dim);
+    });
   // Zero times what may be infinite is NaN.
   if (isa<arith::MulFOp>(op)) {
     Value lhs = op->getOperand(0), rhs = op->getOperand(1);
-    return (isZeroPadded(lhs) &&
-            (isZeroPadded(rhs) || isFiniteConstant(rhs))) ||
-           (isFiniteConstant(lhs) && isZeroPadded(rhs));
+    const bool isLhsZero = isZeroPadded(lhs, dim),
+               isRhsZero = isZeroPadded(rhs, dim);
+    return (isLhsZero && (isRhsZero || isFiniteConstant(rhs))) ||
+           (isFiniteConstant(lhs) && isRhsZero);
   }
   return false;
 }
 
 std::pair<bool, bool> hla::needsMask(StepOp step) {
   Value key = step.getKey(), value = step.getValue();
-  const bool isKeyZero = isZeroPadded(key), isValueZero = isZeroPadded(value);
+  const bool isKeyZero = isZeroPadded(key, tile::Dim::Rows), isValueZero = isZeroPadded(value, tile::Dim::Rows);
   if (isKeyZero)
     return {false, !isValueZero && !isFiniteConstant(value)};
   if (isValueZero)

@@ -1,4 +1,5 @@
-//===- Padding.h - rows after the last token --------------------*- C++ -*-===//
+//===- Padding.h - rows after the last token, columns after the last -*- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,15 +11,17 @@
 #define HLA_LIB_CONVERSION_HLATOTILE_PADDING_H
 
 #include "hla/Dialect/HLA/IR/HLA.h"
+#include "hla/Dialect/Tile/IR/Tile.h"
 
 namespace mlir::hla {
 
 /// Whether a row of a body is what an operation other than a constant has made.
 bool isComputed(Value row);
 
-/// Whether a row of a body is known to be zero for a token whose inputs are: a
-/// chunk's rows after the last token.
-bool isZeroPadded(Value row);
+/// Whether the tile of a row of a body is known to be zero after the last token
+/// of the chunk, or after the row's last column where the tile is wider, given
+/// that what is loaded is, and that values of steps are after their last column.
+bool isZeroPadded(Value row, tile::Dim dim);
 
 /// Whether the keys, and the values, of a step must be set to zero after the
 /// last token. Their product must be zero there, and neither infinite nor NaN.

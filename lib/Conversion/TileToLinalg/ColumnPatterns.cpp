@@ -314,9 +314,10 @@ struct MaskPattern : OpConversionPattern<MaskOp> {
     RankedTensorType type = op.getSource().getType();
     auto masked = [&](OpBuilder &b, Location loc,
                       ValueRange arguments) -> Value {
-      Value row = linalg::IndexOp::create(b, loc, 0);
-      Value kept = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row,
-                                         adaptor.getCount());
+      Value index =
+          linalg::IndexOp::create(b, loc, op.getDim() == Dim::Rows ? 0 : 1);
+      Value kept = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                         index, adaptor.getCount());
       Value zero = arith::ConstantOp::create(
           b, loc, b.getZeroAttr(type.getElementType()));
       return arith::SelectOp::create(b, loc, kept, arguments[0], zero);

@@ -85,7 +85,13 @@ void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
       Value &neighbour = transposed ? row : col;
       if (element == 1)
         neighbour = arith::AddIOp::create(e, neighbour, e.i64(1));
-      visit(i + element, row, col, isWhole ? Value() : view.contains(e, row));
+      Value isInside;
+      if (!isWhole)
+        isInside = view.contains(e, row);
+      if (view.isNarrower(tile))
+        isInside =
+            arith::AndIOp::create(e, isInside, view.containsCol(e, col));
+      visit(i + element, row, col, isInside);
     }
   };
   for (int64_t m = 0; m < shape.rowPieces; ++m)

@@ -66,6 +66,8 @@ struct ConvertMask : OpConversionPattern<MaskOp> {
       return arith::SelectOp::create(e, isKept, value, zero);
     };
     if (!isFragment(type)) {
+      if (op.getDim() == Dim::Cols)
+        return rewriter.notifyMatchFailure(op, "a column has no columns");
       Value lane = e.rem(e.opaqueThreadId(Shuffle::Write), 32);
       SmallVector<Value> registers(adaptor.getSource());
       for (auto [i, value] : llvm::enumerate(registers))
@@ -76,11 +78,13 @@ struct ConvertMask : OpConversionPattern<MaskOp> {
     FragmentShape shape(type);
     ThreadPlace place(e, shape.frag, Shuffle::Write);
     auto [row, col] = shape.getFirstElement(e, place);
-    const bool transposed = shape.frag.getTransposed();
-    Value first = transposed ? col : row;
+    // By what is a column of the stored tile.
+    const bool byCol =
+        shape.frag.getTransposed() == (op.getDim() == Dim::Rows);
+    Value first = byCol ? col : row;
     SmallVector<Value> elements = unpack(e, type, adaptor.getSource());
     shape.forEachElement([&](int64_t i, int64_t r, int64_t c) {
-      elements[i] = keep(elements[i], first, transposed ? c : r);
+      elements[i] = keep(elements[i], first, byCol ? c : r);
     });
     rewriter.replaceOpWithMultiple(op, {pack(e, type, elements)});
     return success();

@@ -29,10 +29,20 @@ int64_t getNumThreads(Operation *op) {
           NVVM::NVVMDialect::getReqntidAttrName())[0];
 }
 
-/// A piece of 16 bytes of a tile: where it is in shared memory; and where in
-/// device memory, and whether its row is in the view, if there is one.
+/// A piece of a tile, of 16 bytes, or of as many as the rows of a view are
+/// accessed by: where it is in shared memory; and where in device memory, and
+/// whether it is in the view, if there is one.
 struct Piece {
+  int64_t bytes;
   Value shared, device, isInside;
+
+  /// A type to move it by.
+  Type getType(Builder &b) const {
+    if (bytes < 4)
+      return b.getIntegerType(8 * bytes);
+    Type word = b.getI32Type();
+    return bytes == 4 ? word : VectorType::get({bytes / 4}, word);
+  }
 };
 
 /// The rows of a view from `firstRow` on.
@@ -44,7 +54,7 @@ struct ViewRows {
 /// Shares the pieces of a tile out among the threads of a kernel, neighbours
 /// next to each other: those of a buffer that is stored by rows, and of the
 /// rows of a view that it is copied from or to. Calls `visit` for every piece
-/// of a thread.
+/// of a thread, or for the parts of it by which the view is accessed.
 ///
 /// Bounds are checked against the number of rows of this tile that the view
 /// has. Every address is computed from the row: a distance in bytes, by which
@@ -67,10 +77,20 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
 
   Value thread = e.opaqueThreadId(shuffle);
   Value row = e.div(thread, pieces), piece = e.rem(thread, pieces);
-  Value numInside, col;
+  const int64_t bytes =
+      device ? getAccessBytes(device->view.type.getDimSize(1),
+                              buffer.getElementType())
+             : 16;
+  Value numInside;
+  SmallVector<Value> cols, areColsInside;
   if (device) {
     numInside = device->view.countRows(e, device->firstRow, rows);
-    col = e.toI64(e.mul(piece, elements));
+    for (int64_t part = 0; part < 16 / bytes; ++part) {
+      Value col = e.add(e.mul(piece, elements), part * elements * bytes / 16);
+      cols.push_back(e.toI64(col));
+      if (device->view.isNarrower(buffer))
+        areColsInside.push_back(device->view.containsCol(e, col));
+    }
   }
   // Pieces of 32-bit elements are halves of what is permuted.
   if (elements == 4) {
@@ -90,17 +110,26 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
   }
   for (int64_t distance = 0; distance < rows; distance += rowsAtOnce) {
     Value there = e.add(row, distance);
-    Piece found;
-    if (device) {
-      found.device = device->view.getAddress(
-          e, arith::AddIOp::create(e, device->firstRow, e.toI64(there)), col);
-      found.isInside =
-          arith::CmpIOp::create(e, arith::CmpIPredicate::ult, there, numInside);
-    }
-    found.shared =
+    Value shared =
         address ? address->get(e, distance, 0)
                 : SharedAddress(e, buffer, base, there, piece).get(e, 0, 0);
-    visit(found);
+    if (!device) {
+      visit({bytes, shared, Value(), Value()});
+      continue;
+    }
+    Value deviceRow =
+        arith::AddIOp::create(e, device->firstRow, e.toI64(there));
+    Value isRowInside =
+        arith::CmpIOp::create(e, arith::CmpIPredicate::ult, there, numInside);
+    for (auto [part, col] : llvm::enumerate(cols)) {
+      Value isInside = isRowInside;
+      if (!areColsInside.empty())
+        isInside = arith::AndIOp::create(e, isInside, areColsInside[part]);
+      Value partShared =
+          part == 0 ? shared : e.byteOffset(shared, e.i32(part * bytes));
+      visit({bytes, partShared, device->view.getAddress(e, deviceRow, col),
+             isInside});
+    }
   }
   return success();
 }
@@ -150,16 +179,14 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
       return rewriter.notifyMatchFailure(op, "not a buffer");
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
-    auto vectorType = VectorType::get({4}, e.getI32Type());
     LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getTile().front(),
         ViewRows{view, e.toI64(adaptor.getRow().front())}, Shuffle::Store,
         [&](const Piece &piece) {
           scf::IfOp::create(e, piece.isInside, [&](OpBuilder &b, Location loc) {
-            Value data = LLVM::LoadOp::create(b, loc, vectorType, piece.shared,
-                                              /*alignment=*/16);
-            LLVM::StoreOp::create(b, loc, data, piece.device,
-                                  /*alignment=*/16);
+            Value data = LLVM::LoadOp::create(b, loc, piece.getType(b),
+                                              piece.shared, piece.bytes);
+            LLVM::StoreOp::create(b, loc, data, piece.device, piece.bytes);
             scf::YieldOp::create(b, loc);
           });
         });
@@ -169,8 +196,9 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
   }
 };
 
-/// Begins a copy of every piece. Rows outside of the view are filled with
-/// zeros: the instruction reads nothing of the address it is given then.
+/// Begins a copy of every piece. What is outside of the view is filled with
+/// zeros: the instruction reads nothing of the address it is given then. Pieces
+/// of two bytes it does not copy; they are loaded and stored.
 struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -184,14 +212,36 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
         e, op, buffer, adaptor.getBuffer().front(),
         ViewRows{view, e.toI64(adaptor.getRow().front())}, Shuffle::Copy,
         [&](const Piece &piece) {
-          Value bytes =
-              arith::SelectOp::create(e, piece.isInside, e.i32(16), e.i32(0));
-          NVVM::CpAsyncOp::create(e, piece.shared, piece.device, 16,
-                                  NVVM::LoadCacheModifierKind::CG, bytes);
+          if (piece.bytes < 4)
+            return copyAtOnce(e, piece);
+          Value bytes = arith::SelectOp::create(e, piece.isInside,
+                                                e.i32(piece.bytes), e.i32(0));
+          NVVM::CpAsyncOp::create(e, piece.shared, piece.device, piece.bytes,
+                                  piece.bytes == 16
+                                      ? NVVM::LoadCacheModifierKind::CG
+                                      : NVVM::LoadCacheModifierKind::CA,
+                                  bytes);
         });
     if (succeeded(result))
       rewriter.eraseOp(op);
     return result;
+  }
+
+  static void copyAtOnce(Emitter &e, const Piece &piece) {
+    Type type = piece.getType(e);
+    auto guarded = scf::IfOp::create(
+        e, piece.isInside,
+        [&](OpBuilder &b, Location loc) {
+          Value data = LLVM::LoadOp::create(b, loc, type, piece.device,
+                                            piece.bytes);
+          scf::YieldOp::create(b, loc, data);
+        },
+        [&](OpBuilder &b, Location loc) {
+          Value zero =
+              arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+          scf::YieldOp::create(b, loc, zero);
+        });
+    LLVM::StoreOp::create(e, guarded.getResult(0), piece.shared, piece.bytes);
   }
 };
 

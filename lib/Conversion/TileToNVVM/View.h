@@ -38,6 +38,16 @@ struct View {
   Value contains(Emitter &e, Value row) const {
     return arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, numRows);
   }
+  /// Whether the view has fewer columns than a tile, and whether one of the
+  /// tile's, i64 or i32, is in it.
+  bool isNarrower(ShapedType tile) const {
+    return type.getDimSize(1) < tile.getDimSize(1);
+  }
+  Value containsCol(Emitter &e, Value col) const {
+    Value cols = arith::ConstantOp::create(
+        e, e.getIntegerAttr(col.getType(), type.getDimSize(1)));
+    return arith::CmpIOp::create(e, arith::CmpIPredicate::ult, col, cols);
+  }
 
   /// How many rows of a tile of `tileRows` rows from `row` on are in the view,
   /// as an i32; none where `row` is negative.

@@ -110,8 +110,8 @@ func.func @log_decay(%N: memref<?xf32, strided<[1]>>, %G: !N, %Q: !Q, %O: !Q, %P
 // CHECK-DAG:       %[[Q:.*]] = hla_tile.load {{.*}} -> tensor<16x8xf32>
 // CHECK-DAG:       %[[P:.*]] = arith.addf %[[Q]], %[[ONE]]
 // CHECK-DAG:       %[[D:.*]] = hla_tile.sum_rows %[[P]]
-// CHECK-DAG:       %[[K:.*]] = hla_tile.mask %[[P]][%[[N:.*]]] : tensor<16x8xf32>
-// CHECK-DAG:       %[[G:.*]] = hla_tile.mask %[[D]][%[[N]]] : tensor<16x1xf32>
+// CHECK-DAG:       %[[K:.*]] = hla_tile.mask rows %[[P]][%[[N:.*]]] : tensor<16x8xf32>
+// CHECK-DAG:       %[[G:.*]] = hla_tile.mask rows %[[D]][%[[N]]] : tensor<16x1xf32>
 // CHECK-DAG:       %[[SUMS:.*]] = hla_tile.prefix_sum %[[G]]
 // CHECK-DAG:       hla_tile.dot %[[P]], %[[K]], %{{.*}} transpose_rhs
 // CHECK-NOT:       hla_tile.mask

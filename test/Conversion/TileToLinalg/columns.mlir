@@ -174,7 +174,7 @@ func.func @decay_all(%x: tensor<8x4xf64>, %G: tensor<16x1xf64>) -> tensor<8x4xf6
 // CHECK:         %[[KEPT:.*]] = arith.cmpi slt, %[[ROW]], %[[N]]
 // CHECK:         arith.select %[[KEPT]], %{{.*}}, %{{.*}} : bf16
 func.func @mask(%n: index, %x: tensor<16x32xbf16>) -> tensor<16x32xbf16> {
-  %y = hla_tile.mask %x[%n] : tensor<16x32xbf16>
+  %y = hla_tile.mask rows %x[%n] : tensor<16x32xbf16>
   return %y : tensor<16x32xbf16>
 }
 

@@ -6,7 +6,8 @@
 runs on a machine with an NVIDIA GPU, torch, numpy, pytest, this source tree and
 libHLARuntime (HLA_RUNTIME_LIBRARY says where), and no compiler. ``make_bundles.py``
 writes DIR where the compiler is.
-``-m sanitizer`` selects small launches of every bundle, for compute-sanitizer.
+``-m sanitizer`` selects small launches of every bundle, for compute-sanitizer;
+``sanitize.py`` runs them.
 """
 
 import os
@@ -37,14 +38,35 @@ def pytest_addoption(parser):
         "--shape-seed", type=int, default=20251027, help="what draws those shapes"
     )
     parser.addoption(
+        "--shard",
+        type=_shard,
+        default=(0, 1),
+        metavar="I/N",
+        help="run the tests I, I + N, I + 2 N, … alone",
+    )
+    parser.addoption(
         "--bundle-target",
         default=None,
         help="use the bundles of this target; by default the newest that the GPU runs",
     )
 
 
+def _shard(text):
+    index, _, count = text.partition("/")
+    index, count = int(index), int(count)
+    if not 0 <= index < count:
+        raise ValueError(f"expected I/N, 0 <= I < N, but got {text}")
+    return index, count
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "sanitizer: small; run under compute-sanitizer")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    index, count = config.getoption("--shard")
+    items[:] = items[index::count]
 
 
 def _capability():

@@ -7,15 +7,29 @@ is launched on. A program's shapes are one test, which reports all that fail.
 
 import random
 
+import pytest
 from device import VIEWS, launch, make_launch
 from draws import GPU, more_configurations
 
+# Few and short, past two chunks of every length.
+SMALL = GPU._replace(tokens=(1, 33, 65, 130))
+
 
 def test_random(random_case, pytestconfig):
-    program = random_case.program
     seed, count = (pytestconfig.getoption(x) for x in ("--shape-seed", "--shapes"))
+    check(random_case, more_configurations(random_case.program, seed, count, GPU))
+
+
+@pytest.mark.sanitizer
+def test_small(random_case, pytestconfig):
+    """For compute-sanitizer."""
+    seed = pytestconfig.getoption("--shape-seed")
+    check(random_case, more_configurations(random_case.program, seed, 2, SMALL))
+
+
+def check(random_case, configurations):
     failures = []
-    for configuration in more_configurations(program, seed, count, GPU):
+    for configuration in configurations:
         views = random.Random(configuration.seed).sample(VIEWS, len(VIEWS))
         problem = make_launch(configuration, views, views)
         launch(random_case, problem.arguments)

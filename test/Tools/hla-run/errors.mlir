@@ -18,8 +18,8 @@
 // RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --schedule-target=sm_1 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: hla-run: error: expected --schedule-target to be one of cpu, sm_80, {{.*}}, but got 'sm_1'
 
-// RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --schedule-target=sm_80 2>&1 | FileCheck %s --check-prefix=DIM
-// DIM: hla-run: error: {{.*}}errors.mlir:[[#]]:[[#]]: {{.*}}expected head dimensions of 32, 64 or 128 on sm_80
+// RUN: not hla-run %s --entry=wide --input=random:7,B=1,T=2,H=3 --schedule-target=sm_80 2>&1 | FileCheck %s --check-prefix=DIM
+// DIM: hla-run: error: {{.*}}errors.mlir:[[#]]:[[#]]: {{.*}}expected head dimensions of at most {{.*}} on sm_80
 
 // RUN: not hla-run %s --entry=f --input=random:7,B=1,T=2,H=3 --precision=f8 2>&1 | FileCheck %s --check-prefix=PRECISION
 // PRECISION: hla-run: error: {{.*}}expected precision to be bf16, f16, tf32, bf16x3, f32 or f64, but got 'f8'
@@ -48,6 +48,12 @@ func.func @packed(%q: !P, %k: !P, %c: tensor<?xi32>, %o: !P) -> !P {
 func.func @f(%q: !S, %k: !S, %v: !S, %o: !S) -> !S {
   %r = hla.second_order ins(%q, %k, %v : !S, !S, !S) outs(%o : !S) -> !S
   return %r : !S
+}
+
+!W = tensor<?x?x?x512xf32>
+func.func @wide(%q: !W, %o: !W) -> !W {
+  %r = hla.second_order ins(%q, %q, %q : !W, !W, !W) outs(%o : !W) -> !W
+  return %r : !W
 }
 
 func.func @loop(%x: !S) -> !S {

@@ -33,22 +33,16 @@ struct AssignSchedule : hla::impl::HLAAssignScheduleBase<AssignSchedule> {
       return signalPassFailure();
     module->setAttr(TargetAttr::kModuleAttrName, targetAttr);
 
-    std::optional<Precision> wanted;
-    if (!precision.empty()) {
-      wanted = symbolizePrecision(precision);
-      if (!wanted) {
-        emitError() << "expected precision to be bf16, f16, tf32, bf16x3, f32 "
-                       "or f64, but got '"
-                    << precision << "'";
-        return signalPassFailure();
-      }
-    }
+    FailureOr<std::optional<Precision>> wanted =
+        ScheduleModel::parsePrecision(precision, emitError);
+    if (failed(wanted))
+      return signalPassFailure();
 
     WalkResult result = module.walk([&](FusedScanOp op) {
       ScheduleModel model(op, targetAttr.getInfo());
       if (ScheduleAttr schedule = op.getScheduleAttr())
         return WalkResult(model.verify(schedule));
-      FailureOr<ScheduleAttr> schedule = model.getDefault(wanted);
+      FailureOr<ScheduleAttr> schedule = model.getDefault(*wanted);
       if (failed(schedule))
         return WalkResult::interrupt();
       op.setScheduleAttr(*schedule);

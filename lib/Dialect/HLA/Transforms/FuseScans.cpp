@@ -12,6 +12,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace mlir::hla {
 #define GEN_PASS_DEF_HLAFUSESCANS
@@ -46,60 +47,6 @@ bool sharesInput(const Group &group, FusedScanOp loop) {
              llvm::is_contained(inputs, input);
     });
   });
-}
-
-/// What a row of a loop's body comes from: a tensor, or else the body itself.
-Value getSource(FusedScanOp loop, Value row) {
-  auto argument = dyn_cast<BlockArgument>(row);
-  return argument ? loop.getInputs()[argument.getArgNumber()] : row;
-}
-
-/// What tells one state from another: its carry, and the key, value and decay
-/// of its steps. Those that agree in all will be one state.
-struct StateIdentity {
-  Value carry, key, value, logDecay;
-  double decay = 1.0;
-  VectorType type;
-
-  bool operator==(const StateIdentity &other) const {
-    return carry == other.carry && key == other.key && value == other.value &&
-           logDecay == other.logDecay && decay == other.decay &&
-           type == other.type;
-  }
-};
-
-void addStates(FusedScanOp loop, SmallVectorImpl<StateIdentity> &states) {
-  auto carry = loop.getCarries().begin();
-  for (auto [state, hasCarry] :
-       llvm::zip(loop.getStateArguments(), loop.getCarryIn())) {
-    StateIdentity identity;
-    identity.type = cast<VectorType>(state.getType());
-    identity.carry = hasCarry ? *carry++ : Value();
-    // A state that several steps go through is like no other.
-    identity.key = state;
-    if (auto step = state.hasOneUse() ? dyn_cast<StepOp>(*state.user_begin())
-                                      : StepOp()) {
-      identity.key = getSource(loop, step.getKey());
-      identity.value = getSource(loop, step.getValue());
-      identity.decay = step.getDecay().convertToDouble();
-      if (step.getLogDecay())
-        identity.logDecay = getSource(loop, step.getLogDecay());
-    }
-    if (!llvm::is_contained(states, identity))
-      states.push_back(identity);
-  }
-}
-
-/// Whether the target holds the states of both groups in one kernel.
-bool fits(const Group &group, const Group &other, const TargetInfo &target) {
-  SmallVector<StateIdentity> states;
-  for (const Group *each : {&group, &other})
-    for (Operation *member : *each)
-      addStates(cast<FusedScanOp>(member), states);
-  SmallVector<VectorType> types;
-  for (const StateIdentity &state : states)
-    types.push_back(state.type);
-  return ScheduleModel::holdsStates(types, target);
 }
 
 /// Whether the heads of two loops are the same: where both have an input of one
@@ -339,6 +286,15 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
           << TargetInfo::getNames() << "), but got '" << target << "'";
       return signalPassFailure();
     }
+    FailureOr<std::optional<Precision>> wanted = ScheduleModel::parsePrecision(
+        precision, [&] { return getOperation()->emitError("hla-fuse-scans: "); });
+    if (failed(wanted))
+      return signalPassFailure();
+    auto fits = [&](const Group &group) {
+      auto loops = llvm::map_to_vector(
+          group, [](Operation *loop) { return cast<FusedScanOp>(loop); });
+      return ScheduleModel::fits(loops, *info, *wanted);
+    };
     IRRewriter rewriter(&getContext());
     SmallVector<ScanOp> scans;
     getOperation()->walk([&](ScanOp scan) { scans.push_back(scan); });
@@ -351,7 +307,7 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
       SmallVector<Group> ofBlock;
       for (auto loop : block->getOps<FusedScanOp>())
         if (!loop.getScheduleAttr() && loop.hasPureTensorSemantics())
-          insert(ofBlock, loop, *info);
+          insert(ofBlock, loop, fits);
       llvm::append_range(groups, ofBlock);
     });
     for (const Group &group : groups)
@@ -361,16 +317,17 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
 
   /// Puts `loop` into a group with the groups whose rows it reads, so that they
   /// need no memory, and else with the latest that reads what it reads, as far
-  /// as they can be one and the target holds their states.
+  /// as they can be one and the target holds what that needs.
   static void insert(SmallVector<Group> &groups, FusedScanOp loop,
-                     const TargetInfo &info) {
+                     function_ref<bool(const Group &)> fits) {
     Group own;
     own.insert(loop);
     bool readsAny = false;
     auto tryUnite = [&](size_t i) {
-      if (!canUnite(groups[i], own, loop) || !fits(groups[i], own, info))
+      Group united = unite(groups[i], own);
+      if (!canUnite(groups[i], own, loop) || !fits(united))
         return false;
-      own = unite(groups[i], own);
+      own = united;
       groups.erase(groups.begin() + i);
       return true;
     };

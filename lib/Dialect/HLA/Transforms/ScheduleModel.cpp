@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "hla/Dialect/HLA/Transforms/ScheduleModel.h"
+#include "KernelNeeds.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -25,14 +25,15 @@ static bool isShared(int64_t rows, int64_t cols, int64_t warps) {
   return cols % (8 * (warps / rowWarps)) == 0;
 }
 
-/// A head dimension that the fragments of a GPU's tensor cores divide.
-static bool isGPUHeadDim(int64_t dim) {
-  return dim == 32 || dim == 64 || dim == 128;
-}
+/// Columns of a sequence's rows, or of a tile of them, that one thread block
+/// takes.
+static constexpr int64_t kMaxGPUWidth = 128;
 
 /// A warp for every 16 rows of the largest state, so that states are register
-/// operands of products.
+/// operands of products; without states, four.
 static int64_t getDefaultWarps(ArrayRef<VectorType> states) {
+  if (states.empty())
+    return 4;
   int64_t dim = 16;
   for (VectorType state : states)
     for (int64_t size : state.getShape())
@@ -48,39 +49,19 @@ static int64_t countRegisters(ArrayRef<VectorType> states, int64_t warps) {
   return elements / (32 * warps);
 }
 
-/// Whether a sequence has rows that are operands of products, not one number a
-/// token or a head.
+/// Whether a sequence has rows, not one number a token or a head.
 static bool hasRows(Value sequence) {
-  return cast<ShapedType>(sequence.getType()).getRank() == 4;
-}
-
-static SmallVector<VectorType> getStateTypes(FusedScanOp op) {
-  return llvm::map_to_vector(op.getStateArguments(), [](BlockArgument state) {
-    return cast<VectorType>(state.getType());
-  });
-}
-
-bool ScheduleModel::holdsStates(ArrayRef<VectorType> states,
-                                const TargetInfo &target) {
-  if (!target.isGPU)
-    return true;
-  const int64_t warps = getDefaultWarps(states);
-  return countRegisters(states, warps) + kWorkingRegisters <=
-         target.getRegistersPerThread(warps);
-}
-
-/// Bytes of an element in shared memory, where tf32 is an f32.
-static int64_t getBytes(Type elementType) {
-  return elementType.isTF32() ? 4 : elementType.getIntOrFloatBitWidth() / 8;
+  auto type = cast<ShapedType>(sequence.getType());
+  return type.getRank() == 4 && type.getDimSize(3) != 1;
 }
 
 /// The precision of the narrowest rows, if they are of one type: what is wider
 /// beside them, rows that another loop has computed, would be rounded to it in
 /// one loop too.
-static Precision getPrecisionOf(OperandRange inputs) {
+static Precision getPrecisionOf(ArrayRef<Value> inputs) {
   auto any = [&](auto predicate) {
     return llvm::any_of(inputs, [&](Value input) {
-      return hasRows(input) && predicate(getElementTypeOrSelf(input));
+      return predicate(getElementTypeOrSelf(input));
     });
   };
   const bool hasBF16 = any([](Type type) { return type.isBF16(); });
@@ -90,11 +71,53 @@ static Precision getPrecisionOf(OperandRange inputs) {
   return hasBF16 ? Precision::BF16 : Precision::F16;
 }
 
+/// With 32 tokens a chunk, products leave the states their registers on every
+/// target, and two stages of a second-order operator fit on each;
+/// benchmarks/notes/ has the times of others.
+static ScheduleAttr getGPUDefault(MLIRContext *context,
+                                  const KernelNeeds &needs,
+                                  const TargetInfo &target,
+                                  std::optional<Precision> wanted) {
+  const Precision precision =
+      wanted ? *wanted : getPrecisionOf(needs.getInputs());
+  auto get = [&](int64_t stages) {
+    return ScheduleAttr::get(context, /*chunk=*/32,
+                             getDefaultWarps(needs.getStates()), stages,
+                             precision);
+  };
+  ScheduleAttr schedule = get(/*stages=*/2);
+  return needs.getSharedMemory(schedule) <= target.sharedMemoryPerBlock
+             ? schedule
+             : get(/*stages=*/1);
+}
+
+bool ScheduleModel::fits(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
+                         std::optional<Precision> precision) {
+  if (!target.isGPU)
+    return true;
+  KernelNeeds needs(loops, target);
+  ScheduleAttr schedule =
+      getGPUDefault(loops.front()->getContext(), needs, target, precision);
+  const int64_t warps = schedule.getWarps();
+  return needs.getSharedMemory(schedule) <= target.sharedMemoryPerBlock &&
+         countRegisters(needs.getStates(), warps) + kWorkingRegisters <=
+             target.getRegistersPerThread(warps);
+}
+
+FailureOr<std::optional<Precision>>
+ScheduleModel::parsePrecision(StringRef text,
+                              function_ref<InFlightDiagnostic()> emitError) {
+  if (text.empty())
+    return std::optional<Precision>();
+  std::optional<Precision> precision = symbolizePrecision(text);
+  if (!precision)
+    return emitError() << "expected precision to be bf16, f16, tf32, bf16x3, "
+                          "f32 or f64, but got '"
+                       << text << "'";
+  return precision;
+}
+
 LogicalResult ScheduleModel::verifyGPUOperation() {
-  if (op.getNumStates() == 0)
-    return op.emitOpError(
-        "expected a state (a kernel's warps are shared out by "
-        "states), but got none");
   for (BlockArgument state : op.getStateArguments())
     if (Type type = getElementTypeOrSelf(state); type.isF64())
       return op.emitOpError() << "expected states of f32 on " << target.arch
@@ -112,53 +135,22 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
     if (!hasRows(sequence))
       continue;
     int64_t dim = cast<ShapedType>(sequence.getType()).getDimSize(3);
-    if (!isGPUHeadDim(dim))
+    if (dim > kMaxGPUWidth)
       return op.emitOpError()
-             << "expected head dimensions of 32, 64 or 128 on " << target.arch
-             << ", but got " << dim << " in " << sequence.getType();
+             << "expected head dimensions of at most " << kMaxGPUWidth << " on "
+             << target.arch << ", but got " << dim << " in "
+             << sequence.getType();
   }
   return success();
 }
 
 int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
-  const int64_t chunk = schedule.getChunk();
-  const int64_t bytes = getBytes(schedule.getOperandType());
-  auto chunkBytes = [&](Type row, int64_t elementBytes) {
-    return chunk * cast<ShapedType>(row).getShape().back() * elementBytes;
-  };
-  auto rowBytes = [&](Type row) { return chunkBytes(row, bytes); };
-  int64_t total = 0;
-  for (Value input : op.getInputs())
-    if (hasRows(input))
-      total +=
-          schedule.getStages() *
-          chunkBytes(input.getType(), getBytes(getElementTypeOrSelf(input)));
-  // Wider outputs are stored from registers.
-  for (Value output : op.getSequenceOutputs())
-    if (hasRows(output) && getBytes(getElementTypeOrSelf(output)) == 2)
-      total += chunkBytes(output.getType(), 2);
-  Block &body = op.getBody().front();
-  for (StepOp step : body.getOps<StepOp>()) {
-    total += chunk * chunk * bytes;
-    if (llvm::any_of(step.getRow().getUsers(), llvm::IsaPred<StepOp>))
-      total += rowBytes(step.getRow().getType());
-    // Rows that are scaled are written again.
-    if (step.getLogDecay() || step.getDecay().convertToDouble() != 1.0)
-      total += std::max(rowBytes(step.getKey().getType()),
-                        rowBytes(step.getValue().getType()));
-    // A state is an operand in registers if every warp has columns of its own.
-    ArrayRef<int64_t> state = step.getState().getType().getShape();
-    if (state[1] < 16 * schedule.getWarps())
-      total += state[0] * state[1] * bytes;
-  }
-  // Every warp's part of a sum, at most.
-  for ([[maybe_unused]] RowSumOp sum : body.getOps<RowSumOp>())
-    total += chunk * schedule.getWarps() * 4;
-  return total;
+  return KernelNeeds(op, target).getSharedMemory(schedule);
 }
 
 int64_t ScheduleModel::getStateRegisters(ScheduleAttr schedule) {
-  return countRegisters(getStateTypes(op), schedule.getWarps());
+  return countRegisters(KernelNeeds(op, target).getStates(),
+                        schedule.getWarps());
 }
 
 LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
@@ -207,11 +199,11 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
   };
   if (failed(verifyShared("scores", schedule.getChunk(), schedule.getChunk())))
     return failure();
-  for (BlockArgument state : op.getStateArguments()) {
-    ArrayRef<int64_t> shape = cast<ShapedType>(state.getType()).getShape();
-    if (failed(verifyShared("a state", shape[0], shape[1])))
+  KernelNeeds needs(op, target);
+  for (VectorType state : needs.getStates())
+    if (failed(verifyShared("a state", state.getDimSize(0),
+                            state.getDimSize(1))))
       return failure();
-  }
   if (int64_t shared = getSharedMemory(schedule);
       shared > target.sharedMemoryPerBlock)
     return op.emitOpError()
@@ -233,32 +225,19 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
 
 FailureOr<ScheduleAttr>
 ScheduleModel::getDefault(std::optional<Precision> wanted) {
-  auto getPrecision = [&] {
-    if (wanted)
-      return *wanted;
-    if (target.isGPU)
-      return getPrecisionOf(op.getInputs());
+  if (!target.isGPU) {
     // Products in f32 at least; in f64 if anything is.
     bool isF64 = llvm::any_of(op.getOperands(), [](Value operand) {
       return getElementTypeOrSelf(operand).isF64();
     });
-    return isF64 ? Precision::F64 : Precision::F32;
-  };
-  auto get = [&](int64_t chunk, int64_t warps, int64_t stages) {
-    return ScheduleAttr::get(op.getContext(), chunk, warps, stages,
-                             getPrecision());
-  };
-  if (!target.isGPU)
-    return get(/*chunk=*/16, /*warps=*/1, /*stages=*/1);
+    Precision precision = isF64 ? Precision::F64 : Precision::F32;
+    return ScheduleAttr::get(op.getContext(), /*chunk=*/16, /*warps=*/1,
+                             /*stages=*/1, wanted.value_or(precision));
+  }
   if (failed(verifyGPUOperation()))
     return failure();
-  const int64_t warps = getDefaultWarps(getStateTypes(op));
-  // With 32 tokens a chunk, products leave the states their registers on every
-  // target, and two stages of a second-order operator fit on each;
-  // benchmarks/notes/ has the times of others.
-  ScheduleAttr schedule = get(/*chunk=*/32, warps, /*stages=*/2);
-  if (getSharedMemory(schedule) > target.sharedMemoryPerBlock)
-    schedule = get(/*chunk=*/32, warps, /*stages=*/1);
+  ScheduleAttr schedule =
+      getGPUDefault(op.getContext(), KernelNeeds(op, target), target, wanted);
   if (failed(verify(schedule)))
     return failure();
   return schedule;

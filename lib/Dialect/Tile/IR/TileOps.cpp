@@ -231,7 +231,8 @@ LogicalResult DecayOp::verify() {
 
 OpFoldResult MaskOp::fold(FoldAdaptor adaptor) {
   auto count = dyn_cast_or_null<IntegerAttr>(adaptor.getCount());
-  if (count && count.getInt() >= getSource().getType().getDimSize(0))
+  const unsigned dim = getDim() == Dim::Rows ? 0 : 1;
+  if (count && count.getInt() >= getSource().getType().getDimSize(dim))
     return getSource();
   return {};
 }

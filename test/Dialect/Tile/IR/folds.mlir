@@ -49,13 +49,13 @@ func.func @nonzero_operand(%q: tensor<64x32xbf16>, %c: tensor<64x16xf32>) -> ten
 // All rows of a full chunk are those of tokens.
 // CHECK-LABEL: func @mask
 // CHECK-SAME:    %[[X:.*]]: tensor<16x4xf32>
-// CHECK:         %[[Y:.*]] = hla_tile.mask %[[X]][%c15]
+// CHECK:         %[[Y:.*]] = hla_tile.mask rows %[[X]][%c15]
 // CHECK:         return %[[X]], %[[Y]]
 func.func @mask(%x: tensor<16x4xf32>) -> (tensor<16x4xf32>, tensor<16x4xf32>) {
   %c15 = arith.constant 15 : index
   %c16 = arith.constant 16 : index
-  %0 = hla_tile.mask %x[%c16] : tensor<16x4xf32>
-  %1 = hla_tile.mask %x[%c15] : tensor<16x4xf32>
+  %0 = hla_tile.mask rows %x[%c16] : tensor<16x4xf32>
+  %1 = hla_tile.mask rows %x[%c15] : tensor<16x4xf32>
   return %0, %1 : tensor<16x4xf32>, tensor<16x4xf32>
 }
 

@@ -127,11 +127,11 @@ func.func @decay(%x: tensor<64x128xf32>, %s: tensor<32x8xf32>, %G: tensor<64x1xf
 }
 
 // CHECK-LABEL: func @rows
-// CHECK:         hla_tile.mask %{{.*}}[%{{.*}}] {tag} : tensor<64x32xbf16>
+// CHECK:         hla_tile.mask rows %{{.*}}[%{{.*}}] {tag} : tensor<64x32xbf16>
 // CHECK:         hla_tile.sum_rows %{{.*}} {tag} : tensor<64x32xbf16> -> tensor<64x1xf32>
 // CHECK:         hla_tile.broadcast %{{.*}} {tag} : tensor<64x1xf32> -> tensor<64x32xf32>
 func.func @rows(%x: tensor<64x32xbf16>, %c: tensor<64x1xf32>, %n: index) {
-  %0 = hla_tile.mask %x[%n] {tag} : tensor<64x32xbf16>
+  %0 = hla_tile.mask rows %x[%n] {tag} : tensor<64x32xbf16>
   %1 = hla_tile.sum_rows %x {tag} : tensor<64x32xbf16> -> tensor<64x1xf32>
   %2 = hla_tile.broadcast %c {tag} : tensor<64x1xf32> -> tensor<64x32xf32>
   return

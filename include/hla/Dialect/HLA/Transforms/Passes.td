@@ -42,8 +42,8 @@ def HLAFuseScans : Pass<"hla-fuse-scans"> {
     block, of scans or from rows to rows, that walk the same tokens in the same
     direction and layout are put into one where one reads what the other
     produces, which then is never written to memory, or where both read one
-    tensor; as far as the target's registers hold the states of both. What does
-    not fit into one loop is handed on in memory. Nothing else may need the first
+    tensor; as far as the target's registers hold the states, and its shared
+    memory the tiles, of both. What does not fit into one loop is handed on in memory. Nothing else may need the first
     before the second. A loop that has a schedule is left alone.
 
     Example: the two scans of a masked second order become the loop shown at
@@ -51,8 +51,10 @@ def HLAFuseScans : Pass<"hla-fuse-scans"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "Architecture whose registers bound what scans that share a tensor are "
-           "put together: cpu (no bound) or as in hla-assign-schedule">
+           "Architecture whose registers and shared memory bound what is put "
+           "together: cpu (no bound) or as in hla-assign-schedule">,
+    Option<"precision", "precision", "std::string", /*default=*/"\"\"",
+           "Precision of products that hla-assign-schedule will be asked for">
   ];
   let statistics = [
     Statistic<"numLoops", "loops", "Number of loops made">,

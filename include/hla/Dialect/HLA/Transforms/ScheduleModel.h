@@ -21,10 +21,15 @@ public:
   ScheduleModel(FusedScanOp op, const TargetInfo &target)
       : op(op), target(target) {}
 
-  /// Whether the registers of a thread block hold states of these types, with
-  /// the default number of warps.
-  static bool holdsStates(ArrayRef<VectorType> states,
-                          const TargetInfo &target);
+  /// Whether the target holds the states and tiles of these loops in one kernel,
+  /// with the schedule that `getDefault` would give it.
+  static bool fits(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
+                   std::optional<Precision> precision = std::nullopt);
+
+  /// The precision named `text`, none if that is empty, or failure, with an
+  /// error.
+  static FailureOr<std::optional<Precision>>
+  parsePrecision(StringRef text, function_ref<InFlightDiagnostic()> emitError);
 
   /// A schedule that `verify` accepts, or failure, with an error at the
   /// operation, if the target cannot execute it at all. `precision` is by
@@ -35,10 +40,7 @@ public:
   /// Emits an error at the operation if the target cannot hold `schedule`.
   LogicalResult verify(ScheduleAttr schedule);
 
-  /// Bytes of shared memory that a thread block needs at most: for every input
-  /// `stages` tiles of `chunk` rows; and one tile for each value that warps
-  /// exchange: scores, rows read by a later step, rows scaled by a decay,
-  /// states that are no operands in registers, and outputs.
+  /// Bytes of shared memory that a thread block needs at most.
   int64_t getSharedMemory(ScheduleAttr schedule);
 
   /// 32-bit registers of a thread that hold states.

@@ -19,6 +19,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <numeric>
+
 #include "hla/Dialect/Tile/IR/TileDialect.h.inc"
 #include "hla/Dialect/Tile/IR/TileEnums.h.inc"
 
@@ -35,6 +37,13 @@ namespace mlir::hla::tile {
 /// whose last 13 bits of mantissa are zero.
 inline int64_t getStorageBits(Type elementType) {
   return elementType.isTF32() ? 32 : elementType.getIntOrFloatBitWidth();
+}
+
+/// The bytes of device memory that are accessed at once in rows of `cols`
+/// elements: 16, or what divides a row. Rows are at multiples of them.
+inline int64_t getAccessBytes(int64_t cols, Type elementType) {
+  constexpr int64_t kMost = 16;
+  return std::gcd(cols * getStorageBits(elementType) / 8, kMost);
 }
 } // namespace mlir::hla::tile
 

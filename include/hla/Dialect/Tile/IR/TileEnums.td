@@ -43,6 +43,17 @@ def HLATile_SpanAttr : EnumAttr<HLATile_Dialect, HLATile_SpanEnum, "span"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def HLATile_DimEnum : I32Enum<"Dim", "a dimension of a tile", [
+      I32EnumCase<"Rows", 0, "rows">, I32EnumCase<"Cols", 1, "cols">]> {
+  let cppNamespace = "::mlir::hla::tile";
+}
+
+def HLATile_DimAttr : EnumAttr<HLATile_Dialect, HLATile_DimEnum, "dim"> {
+  let summary = "A dimension of a tile";
+  let description = [{`rows`, the tokens of a chunk; or `cols`.}];
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def HLATile_OrderEnum : I32Enum<"Order",
     "the index that is contiguous in shared memory", [
       I32EnumCase<"Row", 0, "row">, I32EnumCase<"Col", 1, "col">]> {

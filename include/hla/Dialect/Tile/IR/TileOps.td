@@ -325,17 +325,25 @@ def HLATile_DecayOp : HLATile_Op<"decay", [
 
 def HLATile_MaskOp : HLATile_Op<"mask", [
     Pure, AllTypesMatch<["source", "result"]>]> {
-  let summary = "Keeps the rows of tokens that exist";
+  let summary = "Keeps the rows of tokens, or the columns, that exist";
   let description = [{
-    `y_ij = x_ij` where `i < count`, else 0. Rows after the last token are loaded
-    as zeros and add nothing to a state; what is computed from them need not be
-    zero (a constant, a quotient), and must not add anything either.
+    ```
+    rows   y_ij = x_ij where i < count, else 0
+    cols   y_ij = x_ij where j < count, else 0
+    ```
 
-    Example: `%y = hla_tile.mask %x[%n] : tensor<64x128xf32>`
+    Rows after the last token, and columns after the last of a tensor that is
+    narrower than its tile, are loaded as zeros and add nothing to a product; what
+    is computed from them need not be zero (a constant, a quotient), and must not
+    add anything either.
+
+    Example: `%y = hla_tile.mask rows %x[%n] : tensor<64x128xf32>`
   }];
-  let arguments = (ins HLATile_Tile:$source, Index:$count);
+  let arguments = (ins HLATile_DimAttr:$dim, HLATile_Tile:$source, Index:$count);
   let results = (outs HLATile_Tile:$result);
-  let assemblyFormat = "$source `[` $count `]` attr-dict `:` type($source)";
+  let assemblyFormat = [{
+    custom<Enum>($dim) $source `[` $count `]` attr-dict `:` type($source)
+  }];
   let hasFolder = 1;
 }
 
