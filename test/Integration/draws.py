@@ -58,11 +58,8 @@ WIDTHS = {
     256: 1,
 }
 
-# Of those that kernels of GPUs take, more are whole tiles.
-GPU_WIDTHS = {
-    **{width: weight for width, weight in WIDTHS.items() if width <= 128},
-    **{32: 20, 64: 40, 128: 20},
-}
+# Of GPUs, more are whole tiles.
+GPU_WIDTHS = {**WIDTHS, 32: 20, 64: 40, 128: 20, 160: 2, 256: 6}
 
 # Around the chunk lengths 16, 32, 64 and 128.
 TOKENS = (0, 1, 2, 7, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 127, 129, 150, 200)

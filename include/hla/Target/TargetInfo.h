@@ -34,9 +34,9 @@ struct TargetInfo {
   /// Whether `stmatrix` exists.
   bool hasStmatrix = false;
 
-  /// Columns of the tile of rows of `dim` elements: on a GPU a power of two that
-  /// warps can share, of which those from `dim` on are zero. Also the rows and
-  /// columns of a state's tile.
+  /// Columns of the tile of rows of `dim` elements: on a GPU a power of two
+  /// that warps can share, of which those from `dim` on are zero. Also the rows
+  /// and columns of a state's tile.
   int64_t getTileWidth(int64_t dim) const;
 
   /// Registers that a thread of a block of `warps` warps may have: a multiple

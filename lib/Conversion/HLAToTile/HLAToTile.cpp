@@ -9,6 +9,7 @@
 #include "HeadViews.h"
 #include "Padding.h"
 #include "hla/Conversion/Passes.h"
+#include "hla/Dialect/HLA/Transforms/RowSlices.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,9 +34,10 @@ namespace {
 /// Writes the tile program of one fused scan.
 class ProgramBuilder {
 public:
-  ProgramBuilder(FusedScanOp op, OpBuilder &builder)
-      : op(op), b(op.getLoc(), builder), target(TargetAttr::lookup(op)),
+  ProgramBuilder(FusedScanOp op, OpBuilder &builder, const TargetInfo &target)
+      : op(op), b(op.getLoc(), builder), target(target),
         schedule(op.getScheduleAttr()),
+        slices(op, schedule.getSlices(), target),
         operandType(schedule.getOperandType()),
         accumulatorType(schedule.getAccumulatorType()) {}
 
@@ -45,26 +47,30 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   }
-  /// Rows or columns of a tile for so many of a state, or of an operand.
-  int64_t getWidth(int64_t dim) {
-    return target ? target.getInfo().getTileWidth(dim) : dim;
-  }
-  /// The tile of rows of `cols` elements; one number a token is a column.
-  RankedTensorType getTileType(int64_t cols, Type elementType) {
+  /// The tile of rows of `cols` elements, or of their slice; one number a token
+  /// is a column.
+  RankedTensorType getTileType(int64_t cols, Type elementType, bool isSliced) {
     return RankedTensorType::get(
-        {schedule.getChunk(), cols == 1 ? 1 : getWidth(cols)}, elementType);
+        {schedule.getChunk(), cols == 1 ? 1 : slices.getWidth(cols, isSliced)},
+        elementType);
   }
+  RankedTensorType getColumnType(Type elementType) {
+    return getTileType(1, elementType, /*isSliced=*/false);
+  }
+  Value getSlice(bool isSliced) { return isSliced ? slice : Value(); }
   Value zeros(int64_t rows, int64_t cols);
   Value cast(Value tile, FloatType elementType);
-  Value getInitialState(unsigned state, Value carryView);
+  Value getInitialState(BlockArgument state, Value carryView);
 
   // Of the chunk at hand.
   Value getChunkSize();
-  Value getTile(Value row);
-  Value getMasked(Value row, bool isMasked);
-  Value maskCols(Value tile, int64_t cols);
-  Value getOperand(Value row, bool isMasked);
-  Type getLoadedType(BlockArgument row);
+  Value lookup(OpOperand &use);
+  Value getTile(OpOperand &use);
+  Value getMasked(OpOperand &use, bool isMasked);
+  Value maskCols(Value tile, int64_t cols, bool isSliced);
+  Value getOperand(OpOperand &use, bool isMasked);
+  Type getLoadedType(BlockArgument row, bool isSliced);
+  void loadRows(Value view, BlockArgument row);
   Value roundOperand(Value tile);
   Value dot(Value lhs, Value rhs, Value acc, bool transposeLhs,
             bool transposeRhs);
@@ -73,9 +79,9 @@ private:
   Value buildRow(StepOp step, Value sums);
   Value buildUpdate(StepOp step, Value sums);
   void buildStep(StepOp step);
-  Value buildConstant(arith::ConstantOp op);
+  Value buildConstant(arith::ConstantOp op, bool isSliced);
   Value buildRowSum(hla::RowSumOp op);
-  Value buildBroadcast(vector::BroadcastOp op);
+  Value buildBroadcast(vector::BroadcastOp op, bool isSliced);
   Value buildElementwise(Operation &op);
 
   SmallVector<Value> buildChunk(Value walked, ValueRange states);
@@ -84,8 +90,11 @@ private:
 
   FusedScanOp op;
   ImplicitLocOpBuilder b;
-  TargetAttr target;
+  const TargetInfo &target;
   ScheduleAttr schedule;
+  RowSlices slices;
+  /// The number of the slice, or null without slices.
+  Value slice;
   FloatType operandType, accumulatorType;
   std::optional<HeadViews> head;
   /// The first row of the last chunk, where it is walked first.
@@ -101,6 +110,8 @@ private:
   /// tile, or one scalar where all tokens have the same number; a state before
   /// the chunk, or after it.
   llvm::SmallDenseMap<Value, Value> values;
+  /// The same of inputs, sliced.
+  llvm::SmallDenseMap<Value, Value> slicedInputs;
 };
 
 } // namespace
@@ -133,25 +144,27 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
   return rounded;
 }
 
-Value ProgramBuilder::getInitialState(unsigned state, Value carryView) {
-  auto type = mlir::cast<VectorType>(op.getStateArguments()[state].getType());
-  const int64_t rows = getWidth(type.getDimSize(0)),
-                cols = getWidth(type.getDimSize(1));
+Value ProgramBuilder::getInitialState(BlockArgument state, Value carryView) {
+  auto type = mlir::cast<VectorType>(state.getType());
+  const bool isSliced = slices.isSliced(state);
+  const int64_t rows = target.getTileWidth(type.getDimSize(0)),
+                cols = slices.getWidth(type.getDimSize(1), isSliced);
   if (!carryView)
     return zeros(rows, cols);
   auto tileType = RankedTensorType::get({rows, cols}, type.getElementType());
-  return cast(LoadOp::create(b, tileType, carryView, index(0)),
-              accumulatorType);
+  return cast(
+      LoadOp::create(b, tileType, carryView, index(0), getSlice(isSliced)),
+      accumulatorType);
 }
 
 /// The element type of the tile of an input: its own, or tf32 for rows of f32
 /// that are read as such operands and nothing else.
-Type ProgramBuilder::getLoadedType(BlockArgument row) {
+Type ProgramBuilder::getLoadedType(BlockArgument row, bool isSliced) {
   Type type = getElementTypeOrSelf(row);
-  const bool isOperand = llvm::all_of(row.getUsers(), [&](Operation *user) {
-    auto step = dyn_cast<StepOp>(user);
-    return step && llvm::is_contained(
-                       {step.getQuery(), step.getKey(), step.getValue()}, row);
+  const bool isOperand = llvm::all_of(row.getUses(), [&](OpOperand &use) {
+    auto step = dyn_cast<StepOp>(use.getOwner());
+    return slices.isSliced(use) != isSliced ||
+           (step && &use != &step.getStateMutable());
   });
   const bool isColumn =
       mlir::cast<ShapedType>(row.getType()).getDimSize(0) == 1;
@@ -195,73 +208,94 @@ Value ProgramBuilder::getChunkSize() {
   return chunkSize;
 }
 
+/// What an operation of the body reads.
+Value ProgramBuilder::lookup(OpOperand &use) {
+  const bool isSliced = slices.isSliced(use);
+  if (auto constant = use.get().getDefiningOp<arith::ConstantOp>())
+    return buildConstant(constant, isSliced);
+  if (auto broadcast = use.get().getDefiningOp<vector::BroadcastOp>())
+    return buildBroadcast(broadcast, isSliced);
+  Value sliced = isSliced ? slicedInputs.lookup(use.get()) : Value();
+  return sliced ? sliced : values.lookup(use.get());
+}
+
 /// The rows of all tokens, also where all have one number.
-Value ProgramBuilder::getTile(Value row) {
-  Value value = values.lookup(row);
+Value ProgramBuilder::getTile(OpOperand &use) {
+  Value value = lookup(use);
   if (isa<RankedTensorType>(value.getType()))
     return value;
-  return tensor::SplatOp::create(b, getTileType(1, value.getType()), value);
+  return tensor::SplatOp::create(b, getColumnType(value.getType()), value);
 }
 
 /// The rows of all tokens; with `isMasked`, zero after the last token.
-Value ProgramBuilder::getMasked(Value row, bool isMasked) {
-  Value tile = getTile(row);
+Value ProgramBuilder::getMasked(OpOperand &use, bool isMasked) {
+  Value tile = getTile(use);
   return isMasked ? MaskOp::create(b, tile.getType(), Dim::Rows, tile,
                                    getChunkSize())
                   : tile;
 }
 
-/// A tile with zeros from column `cols` on.
-Value ProgramBuilder::maskCols(Value tile, int64_t cols) {
-  return b.createOrFold<MaskOp>(tile.getType(), Dim::Cols, tile, index(cols));
+/// A tile, or a slice of it, with zeros from the rows' column `cols` on.
+Value ProgramBuilder::maskCols(Value tile, int64_t cols, bool isSliced) {
+  Value count = index(cols);
+  if (isSliced) {
+    const int64_t width = slices.getWidth(cols, isSliced);
+    count = arith::SubIOp::create(
+        b, count, arith::MulIOp::create(b, slice, index(width)));
+  }
+  return b.createOrFold<MaskOp>(tile.getType(), Dim::Cols, tile, count);
 }
 
-/// A row as an operand of a product, zero in the columns that the tile has more;
-/// with `isMasked`, also after the last token. A number a token is in column 0.
-Value ProgramBuilder::getOperand(Value row, bool isMasked) {
-  auto type = mlir::cast<VectorType>(row.getType());
-  const int64_t cols = type.getDimSize(0), width = getWidth(cols);
-  Value tile = getMasked(row, isMasked);
-  if (cols == width)
+/// A row as an operand of a product, zero in the columns that the tile has
+/// more; with `isMasked`, also after the last token. A number a token is in
+/// column 0.
+Value ProgramBuilder::getOperand(OpOperand &use, bool isMasked) {
+  auto type = mlir::cast<VectorType>(use.get().getType());
+  const bool isSliced = slices.isSliced(use);
+  const int64_t cols = type.getDimSize(0),
+                width = slices.getWidth(cols, isSliced);
+  Value tile = getMasked(use, isMasked);
+  if (cols % width == 0)
     return tile;
   if (cols == 1) {
     auto wide = RankedTensorType::get({schedule.getChunk(), width},
                                       type.getElementType());
-    return maskCols(BroadcastOp::create(b, wide, tile), cols);
+    return maskCols(BroadcastOp::create(b, wide, tile), cols, isSliced);
   }
-  return isZeroPadded(row, Dim::Cols) ? tile : maskCols(tile, cols);
+  return isZeroPadded(use.get(), Dim::Cols) ? tile
+                                            : maskCols(tile, cols, isSliced);
 }
 
-Value ProgramBuilder::buildConstant(arith::ConstantOp op) {
+Value ProgramBuilder::buildConstant(arith::ConstantOp op, bool isSliced) {
   auto splat = mlir::cast<SplatElementsAttr>(op.getValue());
   auto type = mlir::cast<VectorType>(op.getType());
   if (type.getDimSize(0) == 1)
     return arith::ConstantOp::create(b, splat.getSplatValue<TypedAttr>());
   return arith::ConstantOp::create(
       b, splat.resizeSplat(
-             getTileType(type.getDimSize(0), type.getElementType())));
+             getTileType(type.getDimSize(0), type.getElementType(), isSliced)));
 }
 
 Value ProgramBuilder::buildRowSum(hla::RowSumOp op) {
   auto elementType =
       mlir::cast<FloatType>(op.getSum().getType().getElementType());
-  Value row = getTile(op.getRow());
+  Value row = getTile(op.getRowMutable());
   const int64_t cols = op.getRow().getType().getDimSize(0);
   if (cols == 1)
     return cast(row, elementType);
   if (!isZeroPadded(op.getRow(), Dim::Cols))
-    row = maskCols(row, cols);
-  return SumRowsOp::create(b, getTileType(1, elementType), row,
+    row = maskCols(row, cols, /*isSliced=*/false);
+  return SumRowsOp::create(b, getColumnType(elementType), row,
                            /*offset=*/IntegerAttr());
 }
 
-Value ProgramBuilder::buildBroadcast(vector::BroadcastOp op) {
+Value ProgramBuilder::buildBroadcast(vector::BroadcastOp op, bool isSliced) {
   VectorType type = op.getResultVectorType();
-  Value source = values.lookup(op.getSource());
+  Value source = lookup(op.getSourceMutable());
   if (type.getDimSize(0) == 1)
     return source;
   RankedTensorType result =
-      getTileType(type.getDimSize(0), type.getElementType());
+      getTileType(type.getDimSize(0), type.getElementType(), isSliced);
   if (isa<RankedTensorType>(source.getType()))
     return BroadcastOp::create(b, result, source);
   return tensor::SplatOp::create(b, result, source);
@@ -279,12 +313,12 @@ Value ProgramBuilder::buildElementwise(Operation &op) {
     auto tile = dyn_cast<RankedTensorType>(type);
     return tile ? Type(tile.clone(elementType)) : elementType;
   };
-  const bool isScalar = llvm::none_of(op.getOperands(), [&](Value operand) {
-    return isa<RankedTensorType>(values.lookup(operand).getType());
+  const bool isScalar = llvm::none_of(op.getOpOperands(), [&](OpOperand &use) {
+    return isa<RankedTensorType>(lookup(use).getType());
   });
   OperationState state(b.getLoc(), op.getName());
-  for (Value operand : op.getOperands()) {
-    Value value = isScalar ? values.lookup(operand) : getTile(operand);
+  for (OpOperand &use : op.getOpOperands()) {
+    Value value = isScalar ? lookup(use) : getTile(use);
     if (!isCast && isNarrow(getElementTypeOrSelf(value)))
       value = arith::ExtFOp::create(
           b, withElement(value.getType(), b.getF32Type()), value);
@@ -293,7 +327,8 @@ Value ProgramBuilder::buildElementwise(Operation &op) {
   auto row = mlir::cast<VectorType>(op.getResult(0).getType());
   Type elementType = row.getElementType();
   Type type = isScalar ? elementType
-                       : Type(getTileType(row.getDimSize(0), elementType));
+                       : Type(getTileType(row.getDimSize(0), elementType,
+                                          slices.isSliced(op.getResult(0))));
   const bool isRounded = !isCast && isNarrow(elementType);
   state.addTypes(isRounded ? withElement(type, b.getF32Type()) : type);
   state.addAttributes(op.getAttrs());
@@ -312,12 +347,14 @@ Value ProgramBuilder::buildSums(StepOp step) {
   Value row = step.getLogDecay();
   if (!row && decay == 1.0)
     return {};
-  RankedTensorType type = getTileType(1, b.getF64Type());
+  RankedTensorType type = getColumnType(b.getF64Type());
+  OpOperand *use = row ? &*step.getLogDecayMutable().begin() : nullptr;
   Value number =
-      row ? values.lookup(row)
+      use ? lookup(*use)
           : arith::ConstantOp::create(b, b.getF64FloatAttr(std::log(decay)));
   if (isa<RankedTensorType>(number.getType()))
-    return PrefixSumOp::create(b, type, getMasked(row, !isZeroPadded(row, Dim::Rows)));
+    return PrefixSumOp::create(b, type,
+                               getMasked(*use, !isZeroPadded(row, Dim::Rows)));
   if (!number.getType().isF64())
     number = arith::ExtFOp::create(b, b.getF64Type(), number);
   return RampOp::create(b, type, number, getChunkSize());
@@ -335,11 +372,12 @@ Value ProgramBuilder::decay(Span span, Value tile, Value sums) {
 Value ProgramBuilder::buildRow(StepOp step, Value sums) {
   const bool exclusive = step.getExclusive(), reverse = op.getReverse();
   const auto [maskKey, maskValue] = needsMask(step);
-  Value q = getOperand(step.getQuery(), false),
-        k = getOperand(step.getKey(), maskKey),
-        v = getOperand(step.getValue(), maskValue);
+  Value q = getOperand(step.getQueryMutable(), false),
+        k = getOperand(step.getKeyMutable(), maskKey),
+        v = getOperand(step.getValueMutable(), maskValue);
   const int64_t c = schedule.getChunk();
   const int64_t dv = step.getValue().getType().getDimSize(0);
+  const int64_t width = slices.getWidth(dv, slices.isSliced(step.getRow()));
 
   // A.
   Value scores = dot(q, k, zeros(c, c), false, true);
@@ -348,14 +386,14 @@ Value ProgramBuilder::buildRow(StepOp step, Value sums) {
                             exclusive, scores, sums);
 
   // D q S + A v.
-  Value y = dot(q, values.lookup(step.getState()), zeros(c, getWidth(dv)),
-                false, false);
+  Value y =
+      dot(q, values.lookup(step.getState()), zeros(c, width), false, false);
   Span walked = reverse ? (exclusive ? Span::After : Span::From)
                         : (exclusive ? Span::Before : Span::Through);
   y = dot(scores, v, decay(walked, y, sums), false, false);
   // All but column 0 are zero.
-  if (dv == 1 && getWidth(dv) != 1)
-    y = SumRowsOp::create(b, getTileType(1, accumulatorType), y,
+  if (dv == 1 && width != 1)
+    y = SumRowsOp::create(b, getColumnType(accumulatorType), y,
                           /*offset=*/IntegerAttr());
   return cast(y,
               mlir::cast<FloatType>(step.getRow().getType().getElementType()));
@@ -365,8 +403,8 @@ Value ProgramBuilder::buildRow(StepOp step, Value sums) {
 /// of key and value is: that is in registers.
 Value ProgramBuilder::buildUpdate(StepOp step, Value sums) {
   const auto [maskKey, maskValue] = needsMask(step);
-  Value k = getOperand(step.getKey(), maskKey),
-        v = getOperand(step.getValue(), maskValue);
+  Value k = getOperand(step.getKeyMutable(), maskKey),
+        v = getOperand(step.getValueMutable(), maskValue);
   bool scaleValue = isComputed(step.getValue()) && !isComputed(step.getKey());
   Value &scaled = scaleValue ? v : k;
   Value state = decay(Span::All, values.lookup(step.getState()), sums);
@@ -389,6 +427,21 @@ void ProgramBuilder::buildStep(StepOp step) {
 // Programs
 //===----------------------------------------------------------------------===//
 
+/// Loads what the body reads of an input: its rows, a slice of them, or both.
+void ProgramBuilder::loadRows(Value view, BlockArgument row) {
+  const int64_t cols = mlir::cast<VectorType>(row.getType()).getDimSize(0);
+  for (bool isSliced : {false, true}) {
+    if (llvm::none_of(row.getUses(), [&](OpOperand &use) {
+          return slices.isSliced(use) == isSliced;
+        }))
+      continue;
+    RankedTensorType type =
+        getTileType(cols, getLoadedType(row, isSliced), isSliced);
+    (isSliced ? slicedInputs : values)[row] =
+        LoadOp::create(b, type, view, chunkRow, getSlice(isSliced));
+  }
+}
+
 /// Emits a chunk: at the row `walked`, or, in reverse, after so many rows, a
 /// multiple of the chunk's size. Returns the next states.
 SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
@@ -397,16 +450,14 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
     chunkRow = arith::SubIOp::create(b, lastRow, walked);
   chunkSize = {};
   values.clear();
+  slicedInputs.clear();
 
   Block &body = op.getBody().front();
   for (auto [input, argument] : llvm::zip(inputs, body.getArguments())) {
-    auto row = mlir::cast<VectorType>(argument.getType());
-    values[argument] =
-        isa<MemRefType>(input.getType())
-            ? LoadOp::create(
-                  b, getTileType(row.getDimSize(0), getLoadedType(argument)),
-                  input, chunkRow)
-            : input;
+    if (isa<MemRefType>(input.getType()))
+      loadRows(input, argument);
+    else
+      values[argument] = input;
   }
   for (auto [argument, state] : llvm::zip(op.getStateArguments(), states))
     values[argument] = state;
@@ -415,20 +466,22 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
       buildStep(step);
       continue;
     }
+    // Those are made where they are read.
+    if (isa<arith::ConstantOp, vector::BroadcastOp>(inner))
+      continue;
     values[inner.getResult(0)] =
         llvm::TypeSwitch<Operation *, Value>(&inner)
-            .Case([&](arith::ConstantOp op) { return buildConstant(op); })
             .Case([&](hla::RowSumOp op) { return buildRowSum(op); })
-            .Case([&](vector::BroadcastOp op) { return buildBroadcast(op); })
             .Default([&](Operation *op) { return buildElementwise(*op); });
   }
 
-  OperandRange yielded = mlir::cast<YieldOp>(body.getTerminator()).getValues();
-  for (auto [view, value] : llvm::zip(outputViews, yielded))
-    StoreOp::create(b, getTile(value), view, chunkRow);
+  MutableArrayRef<OpOperand> yielded = body.getTerminator()->getOpOperands();
+  for (auto [view, use] : llvm::zip(outputViews, yielded))
+    StoreOp::create(b, getTile(use), view, chunkRow,
+                    getSlice(slices.isSliced(use)));
   SmallVector<Value> next;
-  for (Value value : yielded.drop_front(outputViews.size()))
-    next.push_back(values.lookup(value));
+  for (OpOperand &use : yielded.drop_front(outputViews.size()))
+    next.push_back(values.lookup(use.get()));
   return next;
 }
 
@@ -490,12 +543,14 @@ void ProgramBuilder::build() {
         b.createOrFold<memref::DimOp>(lengths, 0), index(1));
   auto launch = LaunchOp::create(b, numBatches, numHeads, schedule);
   b.setInsertionPointToStart(&launch.getBody().front());
+  slice = launch.getSlice();
   head.emplace(op, b, launch, numTokens);
   SmallVector<Value> states;
   auto carry = op.getCarries().begin();
-  for (auto [i, hasCarry] : llvm::enumerate(op.getCarryIn()))
+  for (auto [state, hasCarry] :
+       llvm::zip(op.getStateArguments(), op.getCarryIn()))
     states.push_back(
-        getInitialState(i, hasCarry ? head->getState(*carry++) : Value()));
+        getInitialState(state, hasCarry ? head->getState(*carry++) : Value()));
 
   // A matrix without rows has no views; states end as they begin.
   if (!isKnownEmpty())
@@ -509,7 +564,7 @@ void ProgramBuilder::build() {
     auto elementType =
         mlir::cast<FloatType>(getElementTypeOrSelf(argument.getType()));
     StoreOp::create(b, cast(state, elementType), head->getState(*final++),
-                    index(0));
+                    index(0), getSlice(slices.isSliced(argument)));
   }
 }
 
@@ -523,7 +578,10 @@ struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
       if (failed(check(op)))
         return signalPassFailure();
       OpBuilder builder(op);
-      ProgramBuilder(op, builder).build();
+      TargetAttr target = TargetAttr::lookup(op);
+      ProgramBuilder(op, builder,
+                     target ? target.getInfo() : *TargetInfo::lookup("cpu"))
+          .build();
       op.erase();
     }
   }

@@ -64,7 +64,8 @@ bool hla::isZeroPadded(Value row, tile::Dim dim) {
 
 std::pair<bool, bool> hla::needsMask(StepOp step) {
   Value key = step.getKey(), value = step.getValue();
-  const bool isKeyZero = isZeroPadded(key, tile::Dim::Rows), isValueZero = isZeroPadded(value, tile::Dim::Rows);
+  const bool isKeyZero = isZeroPadded(key, tile::Dim::Rows),
+             isValueZero = isZeroPadded(value, tile::Dim::Rows);
   if (isKeyZero)
     return {false, !isValueZero && !isFiniteConstant(value)};
   if (isValueZero)

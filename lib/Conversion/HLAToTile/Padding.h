@@ -20,7 +20,8 @@ bool isComputed(Value row);
 
 /// Whether the tile of a row of a body is known to be zero after the last token
 /// of the chunk, or after the row's last column where the tile is wider, given
-/// that what is loaded is, and that values of steps are after their last column.
+/// that what is loaded is, and that values of steps are after their last
+/// column.
 bool isZeroPadded(Value row, tile::Dim dim);
 
 /// Whether the keys, and the values, of a step must be set to zero after the

@@ -45,14 +45,14 @@ namespace {
 
 /// The part of a tile, and of a view, that a transfer touches: rows
 /// [tileRow, tileRow + rows) of the tile are rows [viewRow, viewRow + rows) of
-/// the view.
+/// the view, and its columns from 0 on are those from `viewCol` on.
 struct Window {
-  OpFoldResult tileRow, viewRow, rows, cols;
+  OpFoldResult tileRow, viewRow, viewCol, rows, cols;
 
   /// For a tile whose first row is row `row` of the view, which may lie
-  /// outside.
+  /// outside, and whose columns are a slice, if that is not null.
   static Window get(OpBuilder &b, Location loc, Value view, Value row,
-                    RankedTensorType tile) {
+                    Value slice, RankedTensorType tile) {
     auto index = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(b, loc, value);
     };
@@ -75,9 +75,15 @@ struct Window {
     Value end = minimum(maximum(subtract(extent(0), row), zero), tileRows);
     Value begin = minimum(maximum(subtract(zero, row), zero), end);
     Value viewRow = b.createOrFold<arith::AddIOp>(loc, row, begin);
-    Value cols = minimum(extent(1), index(tile.getDimSize(1)));
+    Value tileCols = index(tile.getDimSize(1)), viewCol = zero;
+    // Of a slice after the last column there is nothing.
+    if (slice)
+      viewCol = minimum(b.createOrFold<arith::MulIOp>(loc, slice, tileCols),
+                        extent(1));
+    Value cols = minimum(subtract(extent(1), viewCol), tileCols);
     return {getAsOpFoldResult(begin), getAsOpFoldResult(viewRow),
-            getAsOpFoldResult(subtract(end, begin)), getAsOpFoldResult(cols)};
+            getAsOpFoldResult(viewCol), getAsOpFoldResult(subtract(end, begin)),
+            getAsOpFoldResult(cols)};
   }
 
   /// Whether the window is known to be the whole tile.
@@ -116,11 +122,12 @@ struct LoadPattern : OpConversionPattern<LoadOp> {
     auto buffer = memref::AllocOp::create(
         b, loc, MemRefType::get(type.getShape(), type.getElementType()),
         b.getI64IntegerAttr(kAlignment));
-    Window window = Window::get(b, loc, adaptor.getView(), op.getRow(), type);
+    Window window = Window::get(b, loc, adaptor.getView(), op.getRow(),
+                                op.getSlice(), type);
     OpFoldResult zero = b.getIndexAttr(0);
     auto copy = [&](Value target) {
       Value source = createBlock(b, loc, adaptor.getView(), window.viewRow,
-                                 zero, window.rows, window.cols);
+                                 window.viewCol, window.rows, window.cols);
       memref::CopyOp::create(b, loc, source, target);
     };
     if (window.covers(type)) {
@@ -206,10 +213,11 @@ struct StorePattern : OpConversionPattern<StoreOp> {
       b.eraseOp(op);
       return success();
     }
-    Window window = Window::get(b, loc, adaptor.getView(), op.getRow(), type);
+    Window window = Window::get(b, loc, adaptor.getView(), op.getRow(),
+                                op.getSlice(), type);
     OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-    Value target = createBlock(b, loc, adaptor.getView(), window.viewRow, zero,
-                               window.rows, window.cols);
+    Value target = createBlock(b, loc, adaptor.getView(), window.viewRow,
+                               window.viewCol, window.rows, window.cols);
     Value source = adaptor.getTile();
     if (!window.covers(type))
       source = tensor::ExtractSliceOp::create(
@@ -379,10 +387,13 @@ struct LaunchPattern : OpConversionPattern<LaunchOp> {
     Location loc = op.getLoc();
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    auto loop = scf::ParallelOp::create(
-        b, loc, ValueRange{zero, zero},
-        ValueRange{adaptor.getBatches(), adaptor.getHeads()},
-        ValueRange{one, one});
+    SmallVector<Value> bounds = {adaptor.getBatches(), adaptor.getHeads()};
+    if (op.getSlice())
+      bounds.push_back(
+          arith::ConstantIndexOp::create(b, loc, op.getSchedule().getSlices()));
+    auto loop =
+        scf::ParallelOp::create(b, loc, SmallVector<Value>(bounds.size(), zero),
+                                bounds, SmallVector<Value>(bounds.size(), one));
     Block *source = &op.getBody().front(), *target = loop.getBody();
     b.eraseOp(source->getTerminator());
     b.inlineBlockBefore(source, target->getTerminator(),

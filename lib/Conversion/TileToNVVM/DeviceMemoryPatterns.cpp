@@ -69,12 +69,14 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
 /// Every element of a fragment of f32 that a thread has, and its row and column
 /// in a view whose row `firstRow` is the tile's first. Calls `visit(register,
 /// row, col, isInside)`; the last is null where the view holds the whole tile.
+/// `slice` may be null.
 void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
-                    Value tileRow, Value firstRow,
+                    Value tileRow, Value firstRow, Value slice,
                     function_ref<void(int64_t, Value, Value, Value)> visit) {
   FragmentShape shape(tile);
   const bool transposed = shape.frag.getTransposed();
-  const bool isWhole = view.holds(tile, tileRow);
+  const bool holdsRows = view.holdsRows(tile, tileRow);
+  Value firstCol = View::getFirstCol(e, tile, slice);
   ThreadPlace place(e, shape.frag, Shuffle::Store);
   Value pieceRow = e.add(shape.getRow(e, place), e.div(place.lane, 4));
   Value pieceCol =
@@ -85,24 +87,25 @@ void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
       Value &neighbour = transposed ? row : col;
       if (element == 1)
         neighbour = arith::AddIOp::create(e, neighbour, e.i64(1));
-      Value isInside;
-      if (!isWhole)
-        isInside = view.contains(e, row);
-      if (view.isNarrower(tile))
+      Value isInside = holdsRows ? Value() : view.contains(e, row);
+      if (view.isNarrower(tile)) {
+        Value hasCol = view.containsCol(e, col);
         isInside =
-            arith::AndIOp::create(e, isInside, view.containsCol(e, col));
+            isInside ? arith::AndIOp::create(e, isInside, hasCol) : hasCol;
+      }
       visit(i + element, row, col, isInside);
     }
   };
   for (int64_t m = 0; m < shape.rowPieces; ++m)
     for (int64_t n = 0; n < shape.colPieces; ++n)
       for (int64_t half = 0; half < 2; ++half) {
-        Value row = e.toI64(e.add(pieceRow, 16 * m + 8 * half));
-        Value col = e.toI64(e.add(pieceCol, 8 * n));
+        Value row = e.add(pieceRow, 16 * m + 8 * half);
+        Value col = e.add(pieceCol, 8 * n);
         if (transposed)
           std::swap(row, col);
         visitPair(shape.getRegister(m, n, 4) + 2 * half,
-                  arith::AddIOp::create(e, firstRow, row), col);
+                  arith::AddIOp::create(e, firstRow, e.toI64(row)),
+                  e.toI64(e.add(firstCol, col)));
       }
 }
 
@@ -131,7 +134,7 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
                                   /*alignment=*/4);
     };
     forEachElement(e, tile, view, op.getRow(),
-                   e.toI64(adaptor.getRow().front()),
+                   e.toI64(adaptor.getRow().front()), getSlice(adaptor),
                    [&](int64_t i, Value row, Value col, Value isInside) {
                      if (!isInside) {
                        registers[i] = load(e, row, col);
@@ -170,18 +173,18 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
       LLVM::StoreOp::create(e, value, view.getAddress(e, row, col),
                             /*alignment=*/4);
     };
-    forEachElement(e, cast<RankedTensorType>(op.getTile().getType()), view,
-                   op.getRow(), e.toI64(adaptor.getRow().front()),
-                   [&](int64_t i, Value row, Value col, Value isInside) {
-                     if (!isInside)
-                       return store(e, registers[i], row, col);
-                     scf::IfOp::create(e, isInside,
-                                       [&](OpBuilder &b, Location loc) {
-                                         Emitter nested(loc, b);
-                                         store(nested, registers[i], row, col);
-                                         scf::YieldOp::create(nested);
-                                       });
-                   });
+    forEachElement(
+        e, cast<RankedTensorType>(op.getTile().getType()), view, op.getRow(),
+        e.toI64(adaptor.getRow().front()), getSlice(adaptor),
+        [&](int64_t i, Value row, Value col, Value isInside) {
+          if (!isInside)
+            return store(e, registers[i], row, col);
+          scf::IfOp::create(e, isInside, [&](OpBuilder &b, Location loc) {
+            Emitter nested(loc, b);
+            store(nested, registers[i], row, col);
+            scf::YieldOp::create(nested);
+          });
+        });
     rewriter.eraseOp(op);
     return success();
   }

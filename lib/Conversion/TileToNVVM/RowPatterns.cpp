@@ -79,8 +79,7 @@ struct ConvertMask : OpConversionPattern<MaskOp> {
     ThreadPlace place(e, shape.frag, Shuffle::Write);
     auto [row, col] = shape.getFirstElement(e, place);
     // By what is a column of the stored tile.
-    const bool byCol =
-        shape.frag.getTransposed() == (op.getDim() == Dim::Rows);
+    const bool byCol = shape.frag.getTransposed() == (op.getDim() == Dim::Rows);
     Value first = byCol ? col : row;
     SmallVector<Value> elements = unpack(e, type, adaptor.getSource());
     shape.forEachElement([&](int64_t i, int64_t r, int64_t c) {

@@ -45,10 +45,10 @@ struct Piece {
   }
 };
 
-/// The rows of a view from `firstRow` on.
+/// The rows of a view from `firstRow` on, of a slice if that is not null.
 struct ViewRows {
   View view;
-  Value firstRow;
+  Value firstRow, slice;
 };
 
 /// Shares the pieces of a tile out among the threads of a kernel, neighbours
@@ -77,16 +77,17 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
 
   Value thread = e.opaqueThreadId(shuffle);
   Value row = e.div(thread, pieces), piece = e.rem(thread, pieces);
-  const int64_t bytes =
-      device ? getAccessBytes(device->view.type.getDimSize(1),
-                              buffer.getElementType())
-             : 16;
+  const int64_t bytes = device ? getAccessBytes(device->view.type.getDimSize(1),
+                                                buffer.getElementType())
+                               : 16;
   Value numInside;
   SmallVector<Value> cols, areColsInside;
   if (device) {
     numInside = device->view.countRows(e, device->firstRow, rows);
+    Value first = e.add(View::getFirstCol(e, buffer, device->slice),
+                        e.mul(piece, elements));
     for (int64_t part = 0; part < 16 / bytes; ++part) {
-      Value col = e.add(e.mul(piece, elements), part * elements * bytes / 16);
+      Value col = e.add(first, part * elements * bytes / 16);
       cols.push_back(e.toI64(col));
       if (device->view.isNarrower(buffer))
         areColsInside.push_back(device->view.containsCol(e, col));
@@ -181,8 +182,8 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
     View view(adaptor.getView(), op.getView().getType());
     LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getTile().front(),
-        ViewRows{view, e.toI64(adaptor.getRow().front())}, Shuffle::Store,
-        [&](const Piece &piece) {
+        ViewRows{view, e.toI64(adaptor.getRow().front()), getSlice(adaptor)},
+        Shuffle::Store, [&](const Piece &piece) {
           scf::IfOp::create(e, piece.isInside, [&](OpBuilder &b, Location loc) {
             Value data = LLVM::LoadOp::create(b, loc, piece.getType(b),
                                               piece.shared, piece.bytes);
@@ -210,8 +211,8 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
     View view(adaptor.getView(), op.getView().getType());
     LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getBuffer().front(),
-        ViewRows{view, e.toI64(adaptor.getRow().front())}, Shuffle::Copy,
-        [&](const Piece &piece) {
+        ViewRows{view, e.toI64(adaptor.getRow().front()), getSlice(adaptor)},
+        Shuffle::Copy, [&](const Piece &piece) {
           if (piece.bytes < 4)
             return copyAtOnce(e, piece);
           Value bytes = arith::SelectOp::create(e, piece.isInside,
@@ -232,13 +233,12 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
     auto guarded = scf::IfOp::create(
         e, piece.isInside,
         [&](OpBuilder &b, Location loc) {
-          Value data = LLVM::LoadOp::create(b, loc, type, piece.device,
-                                            piece.bytes);
+          Value data =
+              LLVM::LoadOp::create(b, loc, type, piece.device, piece.bytes);
           scf::YieldOp::create(b, loc, data);
         },
         [&](OpBuilder &b, Location loc) {
-          Value zero =
-              arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+          Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
           scf::YieldOp::create(b, loc, zero);
         });
     LLVM::StoreOp::create(e, guarded.getResult(0), piece.shared, piece.bytes);

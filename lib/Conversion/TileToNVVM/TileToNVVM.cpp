@@ -155,7 +155,7 @@ struct ConvertBlockId : OpConversionPattern<gpu::BlockIdOp> {
     else if (op.getDimension() == gpu::Dimension::y)
       id = NVVM::BlockIdYOp::create(rewriter, op.getLoc(), i32);
     else
-      return rewriter.notifyMatchFailure(op, "grids have two dimensions");
+      id = NVVM::BlockIdZOp::create(rewriter, op.getLoc(), i32);
     rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(
         op, rewriter.getIndexType(), id);
     return success();

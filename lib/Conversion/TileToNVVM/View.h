@@ -22,10 +22,11 @@ struct View {
   View(ValueRange values, MemRefType type)
       : pointer(values[0]), stride(values[1]), numRows(values[2]), type(type) {}
 
-  /// Whether a tile at row 0 is inside of the view whatever its size at run
-  /// time.
-  bool holds(RankedTensorType tile, Value row) const {
-    return getConstantIntValue(row) == 0 && type.getShape() == tile.getShape();
+  /// Whether a tile at row 0 has no rows that are outside of the view, whatever
+  /// its size at run time.
+  bool holdsRows(RankedTensorType tile, Value row) const {
+    return getConstantIntValue(row) == 0 &&
+           type.getDimSize(0) == tile.getDimSize(0);
   }
   /// The address of an element: `row` and `col` are i64 values.
   Value getAddress(Emitter &e, Value row, Value col) const {
@@ -38,10 +39,14 @@ struct View {
   Value contains(Emitter &e, Value row) const {
     return arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, numRows);
   }
-  /// Whether the view has fewer columns than a tile, and whether one of the
-  /// tile's, i64 or i32, is in it.
+  /// The first column of a tile, or of the tile of a slice.
+  static Value getFirstCol(Emitter &e, ShapedType tile, Value slice) {
+    return slice ? e.mul(e.toI32(slice), tile.getDimSize(1)) : e.i32(0);
+  }
+  /// Whether a tile, or the last one of slices, may have columns that the view
+  /// does not have, and whether one, i64 or i32, is in it.
   bool isNarrower(ShapedType tile) const {
-    return type.getDimSize(1) < tile.getDimSize(1);
+    return type.getDimSize(1) % tile.getDimSize(1) != 0;
   }
   Value containsCol(Emitter &e, Value col) const {
     Value cols = arith::ConstantOp::create(
@@ -61,6 +66,11 @@ struct View {
   Value pointer, stride, numRows;
   MemRefType type;
 };
+
+/// The slice of a load, store or copy, or null.
+template <typename Adaptor> Value getSlice(Adaptor adaptor) {
+  return adaptor.getSlice().empty() ? Value() : adaptor.getSlice().front();
+}
 
 } // namespace mlir::hla::tile
 

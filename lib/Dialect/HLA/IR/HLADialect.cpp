@@ -65,7 +65,7 @@ TargetAttr TargetAttr::lookup(Operation *op) {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t chunk, int64_t warps, int64_t stages,
-                                   Precision precision) {
+                                   Precision precision, int64_t slices) {
   if (chunk < 16 || chunk > 256 || !llvm::isPowerOf2_64(chunk))
     return emitError() << "expected chunk to be a power of two from 16 to 256 "
                           "(scores are cut into 16x16 pieces), but got "
@@ -77,6 +77,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (stages < 1 || stages > 8)
     return emitError() << "expected stages to be from 1 to 8, but got "
                        << stages;
+  if (slices < 1 || slices > 16 || !llvm::isPowerOf2_64(slices))
+    return emitError() << "expected slices to be a power of two from 1 to 16 "
+                          "(they cut tiles into equal parts), but got "
+                       << slices;
   return success();
 }
 

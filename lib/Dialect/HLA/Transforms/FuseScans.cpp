@@ -286,14 +286,16 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
           << TargetInfo::getNames() << "), but got '" << target << "'";
       return signalPassFailure();
     }
-    FailureOr<std::optional<Precision>> wanted = ScheduleModel::parsePrecision(
-        precision, [&] { return getOperation()->emitError("hla-fuse-scans: "); });
+    FailureOr<std::optional<Precision>> wanted =
+        ScheduleModel::parsePrecision(precision, [&] {
+          return getOperation()->emitError("hla-fuse-scans: ");
+        });
     if (failed(wanted))
       return signalPassFailure();
-    auto fits = [&](const Group &group) {
+    auto countSlices = [&](const Group &group) {
       auto loops = llvm::map_to_vector(
           group, [](Operation *loop) { return cast<FusedScanOp>(loop); });
-      return ScheduleModel::fits(loops, *info, *wanted);
+      return ScheduleModel::countSlices(loops, *info, *wanted);
     };
     IRRewriter rewriter(&getContext());
     SmallVector<ScanOp> scans;
@@ -307,7 +309,7 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
       SmallVector<Group> ofBlock;
       for (auto loop : block->getOps<FusedScanOp>())
         if (!loop.getScheduleAttr() && loop.hasPureTensorSemantics())
-          insert(ofBlock, loop, fits);
+          insert(ofBlock, loop, countSlices);
       llvm::append_range(groups, ofBlock);
     });
     for (const Group &group : groups)
@@ -317,15 +319,20 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
 
   /// Puts `loop` into a group with the groups whose rows it reads, so that they
   /// need no memory, and else with the latest that reads what it reads, as far
-  /// as they can be one and the target holds what that needs.
+  /// as they can be one and the target holds what that needs, in no more slices
+  /// than one of them has.
   static void insert(SmallVector<Group> &groups, FusedScanOp loop,
-                     function_ref<bool(const Group &)> fits) {
+                     function_ref<int64_t(const Group &)> countSlices) {
     Group own;
     own.insert(loop);
     bool readsAny = false;
     auto tryUnite = [&](size_t i) {
+      if (!canUnite(groups[i], own, loop))
+        return false;
       Group united = unite(groups[i], own);
-      if (!canUnite(groups[i], own, loop) || !fits(united))
+      const int64_t slices = countSlices(united);
+      if (slices == 0 ||
+          slices > std::max(countSlices(groups[i]), countSlices(own)))
         return false;
       own = united;
       groups.erase(groups.begin() + i);

@@ -24,6 +24,11 @@ bool KernelNeeds::Update::operator==(const Update &other) const {
          logDecay == other.logDecay && decay == other.decay;
 }
 
+bool KernelNeeds::Row::operator==(const Row &other) const {
+  return source == other.source && cols == other.cols &&
+         elementBytes == other.elementBytes;
+}
+
 static int64_t getCols(Value row) {
   return cast<ShapedType>(row.getType()).getShape().back();
 }
@@ -45,8 +50,9 @@ static void addNew(Range &range, const T &element) {
     range.push_back(element);
 }
 
-KernelNeeds::KernelNeeds(ArrayRef<FusedScanOp> loops, const TargetInfo &target)
-    : target(target) {
+KernelNeeds::KernelNeeds(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
+                         int64_t slices)
+    : target(target), rows(loops, slices, target) {
   for (FusedScanOp loop : loops)
     addLoop(loop, loops);
 }
@@ -62,10 +68,18 @@ Value KernelNeeds::getSource(FusedScanOp loop, Value row) const {
 }
 
 void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
-  for (Value input : loop.getInputs())
-    if (!handedOn.contains(input) && hasRows(input))
-      inputs.insert(input);
   Block &body = loop.getBody().front();
+  for (auto [input, argument] :
+       llvm::zip(loop.getInputs(), body.getArguments())) {
+    if (handedOn.contains(input) || !hasRows(input))
+      continue;
+    Type type = getElementTypeOrSelf(input);
+    addNew(inputTypes, type);
+    for (OpOperand &use : argument.getUses())
+      addNew(inputs,
+             Row{input, rows.getWidth(getCols(input), rows.isSliced(use)),
+                 getBytes(type)});
+  }
   for (Operation &op : body) {
     if (auto step = dyn_cast<StepOp>(op))
       addStep(step, loop);
@@ -74,17 +88,21 @@ void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
   auto isRead = [&](Operation *user) {
     return llvm::is_contained(loops, dyn_cast<FusedScanOp>(user));
   };
-  auto yielded = cast<YieldOp>(body.getTerminator()).getValues();
+  auto yield = cast<YieldOp>(body.getTerminator());
   for (auto [i, output] : llvm::enumerate(loop.getSequenceOutputs())) {
     // What leaves no loop but the last is never written.
-    const bool isInner =
-        loop.getNumResults() && llvm::any_of(loop.getResult(i).getUsers(), isRead);
+    const bool isInner = loop.getNumResults() &&
+                         llvm::any_of(loop.getResult(i).getUsers(), isRead);
     if (isInner)
-      handedOn[loop.getResult(i)] = getSource(loop, yielded[i]);
+      handedOn[loop.getResult(i)] = getSource(loop, yield.getValues()[i]);
     if (isInner && llvm::all_of(loop.getResult(i).getUsers(), isRead))
       continue;
-    if (hasRows(output))
-      outputs.push_back(output.getType());
+    // Wider outputs are stored from registers.
+    if (hasRows(output) && getBytes(getElementTypeOrSelf(output)) == 2)
+      outputs.push_back({output,
+                         rows.getWidth(getCols(output),
+                                       rows.isSliced(yield->getOpOperand(i))),
+                         2});
   }
 
   auto carry = loop.getCarries().begin();
@@ -103,9 +121,10 @@ void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
       continue;
     sums.push_back(sum);
     auto type = cast<VectorType>(state.getType());
-    states.push_back(VectorType::get({target.getTileWidth(type.getDimSize(0)),
-                                      target.getTileWidth(type.getDimSize(1))},
-                                     type.getElementType()));
+    states.push_back(VectorType::get(
+        {target.getTileWidth(type.getDimSize(0)),
+         rows.getWidth(type.getDimSize(1), rows.isSliced(state))},
+        type.getElementType()));
   }
 }
 
@@ -115,40 +134,55 @@ void KernelNeeds::addStep(StepOp step, FusedScanOp loop) {
         value = getSource(loop, step.getValue()),
         logDecay = getSource(loop, step.getLogDecay());
   const double decay = step.getDecay().convertToDouble();
+  const int64_t keyCols = rows.getWidth(getCols(key), false),
+                valueCols = rows.getWidth(
+                    getCols(value), rows.isSliced(step.getValueMutable()));
   // One number a token becomes a row.
-  for (Value row : {query, key, value})
+  auto addWritten = [&](Value row, int64_t cols) {
     if (!isa<TensorType, MemRefType>(row.getType()) || getCols(row) == 1)
-      written.insert(row);
+      addNew(written, Row{row, cols, 0});
+  };
+  addWritten(query, keyCols);
+  addWritten(key, keyCols);
+  addWritten(value, valueCols);
   if (!step.getRow().use_empty())
     addNew(scores, Scores{query, key, logDecay, decay, step.getExclusive()});
-  if (logDecay || decay != 1.0)
-    addNew(decayed, Update{key, value, logDecay, decay});
+  widestRow = std::max(widestRow, valueCols);
+  if (!logDecay && decay == 1.0)
+    return;
+  widestRow = std::max(widestRow, keyCols);
+  ++numDecayedSteps;
+  addNew(decayed, std::pair(Update{key, value, logDecay, decay},
+                            std::max(keyCols, valueCols)));
 }
 
 int64_t KernelNeeds::getSharedMemory(ScheduleAttr schedule) const {
   const int64_t chunk = schedule.getChunk();
   const int64_t bytes = getBytes(schedule.getOperandType());
-  auto getRowBytes = [&](int64_t cols, int64_t elementBytes) {
-    return chunk * target.getTileWidth(cols) * elementBytes;
+  auto count = [&](ArrayRef<Row> tiles) {
+    int64_t sum = 0;
+    for (const Row &row : tiles)
+      sum += chunk * row.cols * (row.elementBytes ? row.elementBytes : bytes);
+    return sum;
   };
-  int64_t total = 0;
-  for (Value input : inputs)
-    total += schedule.getStages() *
-             getRowBytes(getCols(input), getBytes(getElementTypeOrSelf(input)));
-  // Wider outputs are stored from registers.
-  for (Type output : outputs)
-    if (getBytes(getElementTypeOrSelf(output)) == 2)
-      total += getRowBytes(cast<ShapedType>(output).getShape().back(), 2);
-  for (Value row : written)
-    total += getRowBytes(getCols(row), bytes);
-  total += scores.size() * chunk * chunk * bytes;
-  for (const Update &update : decayed)
-    total += std::max(getRowBytes(getCols(update.key), bytes),
-                      getRowBytes(getCols(update.value), bytes));
+  int64_t total = schedule.getStages() * count(inputs) + count(outputs) +
+                  count(written) + scores.size() * chunk * chunk * bytes;
+  for (const auto &[update, cols] : decayed)
+    total += chunk * cols * bytes;
   // A state is an operand in registers if every warp has columns of its own.
   for (VectorType state : states)
     if (state.getDimSize(1) < 16 * schedule.getWarps())
       total += state.getNumElements() * bytes;
   // Every warp's part of a sum, at most.
   return total + numRowSums * chunk * schedule.getWarps() * 4;
+}
+
+int64_t KernelNeeds::getWorkingRegisters(ScheduleAttr schedule) const {
+  const int64_t n = numDecayedSteps;
+  const bool hasParts = schedule.getPrecision() == Precision::BF16x3 ||
+                        schedule.getPrecision() == Precision::F32;
+  const int64_t row =
+      schedule.getChunk() * widestRow / (32 * schedule.getWarps());
+  return 96 + 2 * std::max<int64_t>(row - 16, 0) + (n ? 16 : 0) +
+         5 * n * (n - 1) / 2 + (hasParts ? 4 * n : 0);
 }

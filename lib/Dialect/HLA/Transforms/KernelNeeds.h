@@ -9,28 +9,37 @@
 #ifndef HLA_LIB_DIALECT_HLA_TRANSFORMS_KERNELNEEDS_H
 #define HLA_LIB_DIALECT_HLA_TRANSFORMS_KERNELNEEDS_H
 
-#include "hla/Dialect/HLA/IR/HLA.h"
-#include "llvm/ADT/SetVector.h"
+#include "hla/Dialect/HLA/Transforms/RowSlices.h"
 
 namespace mlir::hla {
 
-/// The tiles of the kernel that some loops make when they are put into one: what
-/// the loops hand on to each other is a value there, and what is the same in
-/// several is there once.
+/// The tiles of the kernel that some loops make when they are put into one:
+/// what the loops hand on to each other is a value there, and what is the same
+/// in several is there once.
 class KernelNeeds {
 public:
-  KernelNeeds(ArrayRef<FusedScanOp> loops, const TargetInfo &target);
+  KernelNeeds(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
+              int64_t slices);
 
   /// The types of the tiles that hold the states.
   ArrayRef<VectorType> getStates() const { return states; }
-  /// The sequences that are read and their rows: not one number a token.
-  ArrayRef<Value> getInputs() const { return inputs.getArrayRef(); }
+  /// The element types of the sequences of rows that are read.
+  ArrayRef<Type> getInputTypes() const { return inputTypes; }
+  /// Whether blocks can share the loops out so.
+  bool areSlicesUseful() const { return rows.areUseful(); }
 
-  /// Bytes of shared memory: for every input `stages` tiles of `chunk` rows; and
-  /// one tile for each value that warps exchange: scores, computed rows that
-  /// steps read, rows scaled by a decay, states that are no operands in
+  /// Bytes of shared memory: for every input `stages` tiles of `chunk` rows;
+  /// and one tile for each value that warps exchange: scores, computed rows
+  /// that steps read, rows scaled by a decay, states that are no operands in
   /// registers, and outputs.
   int64_t getSharedMemory(ScheduleAttr schedule) const;
+
+  /// Registers of a thread beside those of the states: fragments of scores and
+  /// of one product, operands on their way, and addresses; and what decays
+  /// need, which grows with their number, since rows wait for one another. What
+  /// that is was found by assembling kernels
+  /// (benchmarks/notes/portable-kernels.md).
+  int64_t getWorkingRegisters(ScheduleAttr schedule) const;
 
 private:
   void addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops);
@@ -50,20 +59,31 @@ private:
     double decay;
     bool operator==(const Update &other) const;
   };
+  /// A row of a chunk's tile, whole or sliced, by its bytes or, where 0, those
+  /// of an operand of a product.
+  struct Row {
+    Value source;
+    int64_t cols, elementBytes;
+    bool operator==(const Row &other) const;
+  };
 
   const TargetInfo &target;
+  RowSlices rows;
   /// What rows between the loops are: by the loops' results.
   llvm::SmallDenseMap<Value, Value> handedOn;
-  llvm::SmallSetVector<Value, 8> inputs;
+  SmallVector<Type> inputTypes;
+  SmallVector<Row> inputs, outputs;
   /// Rows of steps that warps write.
-  llvm::SmallSetVector<Value, 8> written;
-  SmallVector<Type> outputs;
+  SmallVector<Row> written;
   SmallVector<Scores> scores;
-  SmallVector<Update> decayed;
+  /// What decays scale, and the wider one's columns.
+  SmallVector<std::pair<Update, int64_t>> decayed;
   /// What each state is added up of, from which carry, and its tile.
   SmallVector<std::pair<Update, Value>> sums;
   SmallVector<VectorType> states;
-  int64_t numRowSums = 0;
+  int64_t numRowSums = 0, numDecayedSteps = 0;
+  /// Columns of the widest row that is computed, or scaled.
+  int64_t widestRow = 0;
 };
 
 } // namespace mlir::hla

@@ -14,10 +14,6 @@
 using namespace mlir;
 using namespace mlir::hla;
 
-/// Registers of a thread that a kernel needs beside its states: fragments of
-/// scores and of one product, operands on their way, and addresses.
-static constexpr int64_t kWorkingRegisters = 112;
-
 /// Whether `warps` warps can share a tile in pieces of 16×8: as many as there
 /// are rows of pieces take rows, the others columns.
 static bool isShared(int64_t rows, int64_t cols, int64_t warps) {
@@ -25,20 +21,17 @@ static bool isShared(int64_t rows, int64_t cols, int64_t warps) {
   return cols % (8 * (warps / rowWarps)) == 0;
 }
 
-/// Columns of a sequence's rows, or of a tile of them, that one thread block
-/// takes.
-static constexpr int64_t kMaxGPUWidth = 128;
+/// Columns of a sequence's rows that tiles have at most.
+static constexpr int64_t kMaxGPUWidth = 256;
 
 /// A warp for every 16 rows of the largest state, so that states are register
-/// operands of products; without states, four.
+/// operands of products, but from four to eight.
 static int64_t getDefaultWarps(ArrayRef<VectorType> states) {
-  if (states.empty())
-    return 4;
   int64_t dim = 16;
   for (VectorType state : states)
     for (int64_t size : state.getShape())
       dim = std::max(dim, size);
-  return dim / 16;
+  return std::clamp<int64_t>(dim / 16, 4, 8);
 }
 
 /// 32-bit registers of a thread that states of these types take.
@@ -58,50 +51,60 @@ static bool hasRows(Value sequence) {
 /// The precision of the narrowest rows, if they are of one type: what is wider
 /// beside them, rows that another loop has computed, would be rounded to it in
 /// one loop too.
-static Precision getPrecisionOf(ArrayRef<Value> inputs) {
-  auto any = [&](auto predicate) {
-    return llvm::any_of(inputs, [&](Value input) {
-      return predicate(getElementTypeOrSelf(input));
-    });
-  };
-  const bool hasBF16 = any([](Type type) { return type.isBF16(); });
-  const bool hasF16 = any([](Type type) { return type.isF16(); });
+static Precision getPrecisionOf(ArrayRef<Type> inputs) {
+  const bool hasBF16 =
+      llvm::any_of(inputs, [](Type type) { return type.isBF16(); });
+  const bool hasF16 =
+      llvm::any_of(inputs, [](Type type) { return type.isF16(); });
   if (hasBF16 == hasF16)
     return Precision::F32;
   return hasBF16 ? Precision::BF16 : Precision::F16;
 }
 
-/// With 32 tokens a chunk, products leave the states their registers on every
-/// target, and two stages of a second-order operator fit on each;
-/// benchmarks/notes/ has the times of others.
-static ScheduleAttr getGPUDefault(MLIRContext *context,
-                                  const KernelNeeds &needs,
-                                  const TargetInfo &target,
-                                  std::optional<Precision> wanted) {
-  const Precision precision =
-      wanted ? *wanted : getPrecisionOf(needs.getInputs());
-  auto get = [&](int64_t stages) {
-    return ScheduleAttr::get(context, /*chunk=*/32,
-                             getDefaultWarps(needs.getStates()), stages,
-                             precision);
-  };
-  ScheduleAttr schedule = get(/*stages=*/2);
-  return needs.getSharedMemory(schedule) <= target.sharedMemoryPerBlock
-             ? schedule
-             : get(/*stages=*/1);
-}
-
-bool ScheduleModel::fits(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
-                         std::optional<Precision> precision) {
-  if (!target.isGPU)
-    return true;
-  KernelNeeds needs(loops, target);
-  ScheduleAttr schedule =
-      getGPUDefault(loops.front()->getContext(), needs, target, precision);
+/// Whether the target has registers and shared memory for a schedule.
+static bool fits(const KernelNeeds &needs, ScheduleAttr schedule,
+                 const TargetInfo &target) {
   const int64_t warps = schedule.getWarps();
   return needs.getSharedMemory(schedule) <= target.sharedMemoryPerBlock &&
-         countRegisters(needs.getStates(), warps) + kWorkingRegisters <=
+         countRegisters(needs.getStates(), warps) +
+                 needs.getWorkingRegisters(schedule) <=
              target.getRegistersPerThread(warps);
+}
+
+/// With 32 tokens a chunk, products leave the states their registers on every
+/// target, and two stages of a second-order operator fit on each;
+/// benchmarks/notes/ has the times of others. Slices, each of which reads keys
+/// again, are what nothing else fits without; chunks of 16 tokens, of which two
+/// warps take one, what wide rows of 32 bits need. Null if nothing fits.
+static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
+                                  const TargetInfo &target,
+                                  std::optional<Precision> wanted) {
+  for (int64_t chunk : {32, 16})
+    for (int64_t slices : {1, 2, 4, 8}) {
+      KernelNeeds needs(loops, target, slices);
+      if (slices != 1 && !needs.areSlicesUseful())
+        break;
+      const Precision precision =
+          wanted ? *wanted : getPrecisionOf(needs.getInputTypes());
+      const int64_t warps = std::min<int64_t>(
+          getDefaultWarps(needs.getStates()), chunk == 32 ? 8 : 2);
+      for (int64_t stages : {2, 1}) {
+        auto schedule = ScheduleAttr::get(loops.front()->getContext(), chunk,
+                                          warps, stages, precision, slices);
+        if (fits(needs, schedule, target))
+          return schedule;
+      }
+    }
+  return {};
+}
+
+int64_t ScheduleModel::countSlices(ArrayRef<FusedScanOp> loops,
+                                   const TargetInfo &target,
+                                   std::optional<Precision> precision) {
+  if (!target.isGPU)
+    return 1;
+  ScheduleAttr schedule = getGPUDefault(loops, target, precision);
+  return schedule ? schedule.getSlices() : 0;
 }
 
 FailureOr<std::optional<Precision>>
@@ -145,12 +148,14 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
 }
 
 int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
-  return KernelNeeds(op, target).getSharedMemory(schedule);
+  return KernelNeeds(op, target, schedule.getSlices())
+      .getSharedMemory(schedule);
 }
 
 int64_t ScheduleModel::getStateRegisters(ScheduleAttr schedule) {
-  return countRegisters(KernelNeeds(op, target).getStates(),
-                        schedule.getWarps());
+  return countRegisters(
+      KernelNeeds(op, target, schedule.getSlices()).getStates(),
+      schedule.getWarps());
 }
 
 LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
@@ -199,10 +204,15 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
   };
   if (failed(verifyShared("scores", schedule.getChunk(), schedule.getChunk())))
     return failure();
-  KernelNeeds needs(op, target);
+  KernelNeeds needs(op, target, schedule.getSlices());
+  if (schedule.getSlices() != 1 && !needs.areSlicesUseful())
+    return op.emitOpError()
+           << "expected a schedule of one slice (rows or states that leave the "
+              "loop are summed over in it, or too narrow to be cut), but got "
+           << schedule;
   for (VectorType state : needs.getStates())
-    if (failed(verifyShared("a state", state.getDimSize(0),
-                            state.getDimSize(1))))
+    if (failed(
+            verifyShared("a state", state.getDimSize(0), state.getDimSize(1))))
       return failure();
   if (int64_t shared = getSharedMemory(schedule);
       shared > target.sharedMemoryPerBlock)
@@ -211,15 +221,15 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
            << target.sharedMemoryPerBlock << " bytes of shared memory ("
            << target.arch << " has no more for a thread block), but got "
            << schedule << ", which needs " << shared;
-  int64_t available = target.getRegistersPerThread(schedule.getWarps());
+  const int64_t available = target.getRegistersPerThread(schedule.getWarps()),
+                working = needs.getWorkingRegisters(schedule);
   if (int64_t states = getStateRegisters(schedule);
-      states + kWorkingRegisters > available)
+      states + working > available)
     return op.emitOpError()
            << "expected a schedule whose states need at most "
-           << available - kWorkingRegisters << " registers of a thread ("
-           << target.arch << " has " << available << ", and products need "
-           << kWorkingRegisters << "), but got " << schedule << ", which needs "
-           << states;
+           << available - working << " registers of a thread (" << target.arch
+           << " has " << available << ", and products need " << working
+           << "), but got " << schedule << ", which needs " << states;
   return success();
 }
 
@@ -236,8 +246,14 @@ ScheduleModel::getDefault(std::optional<Precision> wanted) {
   }
   if (failed(verifyGPUOperation()))
     return failure();
-  ScheduleAttr schedule =
-      getGPUDefault(op.getContext(), KernelNeeds(op, target), target, wanted);
+  ScheduleAttr schedule = getGPUDefault(op, target, wanted);
+  // One that does not fit, to say why.
+  if (!schedule) {
+    KernelNeeds needs(op, target, /*slices=*/1);
+    schedule = ScheduleAttr::get(
+        op.getContext(), /*chunk=*/32, getDefaultWarps(needs.getStates()),
+        /*stages=*/1, wanted ? *wanted : getPrecisionOf(needs.getInputTypes()));
+  }
   if (failed(verify(schedule)))
     return failure();
   return schedule;

@@ -52,9 +52,15 @@ static LogicalResult verifyRows(Operation *op, StringRef name,
 }
 
 /// Verifies that what goes between a column in memory and a tile is a column.
-static LogicalResult verifyColumn(Operation *op, Type tile, Type view) {
-  if (cast<ShapedType>(view).getRank() == 2 ||
-      cast<ShapedType>(tile).getDimSize(1) == 1)
+static LogicalResult verifyColumn(Operation *op, Type tile, Type view,
+                                  Value slice) {
+  if (cast<ShapedType>(view).getRank() == 2)
+    return success();
+  if (slice)
+    return op->emitOpError() << "expected no slice (the view has one number a "
+                                "row), but got one of "
+                             << view;
+  if (cast<ShapedType>(tile).getDimSize(1) == 1)
     return success();
   return op->emitOpError() << "expected the tile to have one column (the view "
                               "has one number a row), but got "
@@ -71,14 +77,15 @@ void LaunchOp::build(OpBuilder &b, OperationState &state, Value batches,
   state.addAttribute(getScheduleAttrName(state.name), schedule);
   Region *body = state.addRegion();
   OpBuilder::InsertionGuard guard(b);
-  Type index = b.getIndexType();
-  b.createBlock(body, body->end(), {index, index},
-                {state.location, state.location});
+  SmallVector<Type> indices(schedule.getSlices() == 1 ? 2 : 3,
+                            b.getIndexType());
+  b.createBlock(body, body->end(), indices,
+                SmallVector<Location>(indices.size(), state.location));
   ensureTerminator(*body, b, state.location);
 }
 
-// launch `(` %b `,` %h `)` `in` `(` %B `,` %H `)` `schedule` `(` attr `)`
-// region
+// launch `(` %b `,` %h (`,` %s)? `)` `in` `(` %B `,` %H `)` `schedule` `(` attr
+// `)` region
 ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument, 2> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand, 2> bounds;
@@ -95,9 +102,10 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
                                               result.attributes) ||
       parser.parseRParen())
     return failure();
-  if (arguments.size() != 2 || bounds.size() != 2)
+  if (arguments.size() < 2 || arguments.size() > 3 || bounds.size() != 2)
     return parser.emitError(loc, "expected two indices and two bounds (batch "
-                                 "and head), but got ")
+                                 "and head; a third index is the slice), but "
+                                 "got ")
            << arguments.size() << " and " << bounds.size();
   for (OpAsmParser::Argument &argument : arguments)
     argument.type = index;
@@ -111,8 +119,9 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void LaunchOp::print(OpAsmPrinter &p) {
-  p << " (" << getBatch() << ", " << getHead() << ") in (" << getBatches()
-    << ", " << getHeads() << ") schedule(";
+  p << " (";
+  llvm::interleaveComma(getBody().getArguments(), p);
+  p << ") in (" << getBatches() << ", " << getHeads() << ") schedule(";
   p.printStrippedAttrOrType(getSchedule());
   p << ")";
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
@@ -124,11 +133,13 @@ void LaunchOp::print(OpAsmPrinter &p) {
 
 LogicalResult LaunchOp::verifyRegions() {
   Region &body = getBody();
-  if (body.getNumArguments() != 2 ||
+  const unsigned expected = getSchedule().getSlices() == 1 ? 2 : 3;
+  if (body.getNumArguments() != expected ||
       !llvm::all_of(body.getArgumentTypes(),
                     [](Type type) { return type.isIndex(); }))
-    return emitOpError() << "expected the region to have two index arguments "
-                            "(batch and head), but got "
+    return emitOpError() << "expected the region to have " << expected
+                         << " index arguments (batch, head, and a slice if "
+                            "there are several), but got "
                          << body.getArgumentTypes();
   return success();
 }
@@ -143,7 +154,8 @@ LogicalResult LoadOp::verify() {
                                      getView().getType())))
     return failure();
   // load-C2
-  return verifyColumn(*this, getTile().getType(), getView().getType());
+  return verifyColumn(*this, getTile().getType(), getView().getType(),
+                      getSlice());
 }
 
 LogicalResult StoreOp::verify() {
@@ -152,7 +164,8 @@ LogicalResult StoreOp::verify() {
                                    "the view", getView().getType())))
     return failure();
   // store-C2
-  return verifyColumn(*this, getTile().getType(), getView().getType());
+  return verifyColumn(*this, getTile().getType(), getView().getType(),
+                      getSlice());
 }
 
 LogicalResult DotOp::verify() {

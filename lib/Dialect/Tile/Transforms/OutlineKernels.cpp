@@ -98,6 +98,8 @@ struct OutlineKernels
     mapping.map(launch.getBatch(),
                 gpu::BlockIdOp::create(b, gpu::Dimension::x));
     mapping.map(launch.getHead(), gpu::BlockIdOp::create(b, gpu::Dimension::y));
+    if (Value slice = launch.getSlice())
+      mapping.map(slice, gpu::BlockIdOp::create(b, gpu::Dimension::z));
     mapping.map(captured, kernel.getArguments());
     for (Operation &op : launch.getBody().front().without_terminator())
       b.clone(op, mapping);
@@ -114,11 +116,15 @@ struct OutlineKernels
 
     ImplicitLocOpBuilder b(launch.getLoc(), launch);
     Value one = arith::ConstantIndexOp::create(b, 1);
+    Value slices = launch.getSlice() ? arith::ConstantIndexOp::create(
+                                           b, launch.getSchedule().getSlices())
+                                     : one;
     Value threads =
         arith::ConstantIndexOp::create(b, 32 * launch.getSchedule().getWarps());
     // Batches, of which there may be more, where a grid may be larger.
     gpu::LaunchFuncOp::create(
-        b, kernel, gpu::KernelDim3{launch.getBatches(), launch.getHeads(), one},
+        b, kernel,
+        gpu::KernelDim3{launch.getBatches(), launch.getHeads(), slices},
         gpu::KernelDim3{threads, one, one},
         /*dynamicSharedMemorySize=*/Value(), captured.getArrayRef());
     launch.erase();

@@ -104,6 +104,7 @@ private:
   /// Whether what a load reads in an iteration is known ahead of it.
   bool isKnownAhead(LoadOp load) {
     return loop.isDefinedOutsideOfLoop(load.getView()) &&
+           (!load.getSlice() || loop.isDefinedOutsideOfLoop(load.getSlice())) &&
            isKnownAhead(load.getRow());
   }
   LogicalResult verify();
@@ -180,7 +181,8 @@ void LoopPipeliner::prefetchColumns() {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   auto loadAt = [&](LoadOp load, IRMapping &mapping) -> Value {
     return LoadOp::create(b, load.getTile().getType(), load.getView(),
-                          rematerialize(b, mapping, load.getRow()));
+                          rematerialize(b, mapping, load.getRow()),
+                          load.getSlice());
   };
   SmallVector<Value> first;
   IRMapping atFirst;
@@ -228,7 +230,7 @@ void LoopPipeliner::copy(ImplicitLocOpBuilder &b, Value iv, int64_t distance) {
   for (auto [load, ring] : llvm::zip(loads, rings))
     CopyAsyncOp::create(b, load.getView(),
                         rematerialize(b, mapping, load.getRow()),
-                        getSlot(b, b.getLoc(), ring, slot));
+                        getSlot(b, b.getLoc(), ring, slot), load.getSlice());
   CopyCommitOp::create(b);
 }
 
@@ -323,7 +325,8 @@ static void copyOnce(Block &block, BufferAllocator &allocator) {
     Value ring = allocator.allocate(b.getLoc(), load.getTile().getType(), 1);
     Value buffer =
         getSlot(b, b.getLoc(), ring, arith::ConstantIndexOp::create(b, 0));
-    auto copy = CopyAsyncOp::create(b, load.getView(), load.getRow(), buffer);
+    auto copy = CopyAsyncOp::create(b, load.getView(), load.getRow(), buffer,
+                                    load.getSlice());
     copies[copy] = roundsWhatItLoads(load);
     replaceByBuffer(load.getTile(), buffer);
     load.erase();

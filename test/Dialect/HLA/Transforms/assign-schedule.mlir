@@ -13,10 +13,10 @@
 // CPU: module attributes {hla.target = #hla.target<"cpu">}
 // GPU: module attributes {hla.target = #hla.target<"[[TARGET]]">}
 
-// A warp for every 16 rows of the largest state; on a CPU products are in f32.
+// A warp for every 16 rows of the largest state, four at least; on a CPU products are in f32.
 // CHECK-LABEL: func @d32
 // CPU:           schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
-// GPU:           schedule(<chunk = 32, warps = 2, stages = 2, precision = bf16>)
+// GPU:           schedule(<chunk = 32, warps = 4, stages = 2, precision = bf16>)
 func.func @d32(%q: tensor<?x?x?x32xbf16>, %e: tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16> {
   %y = hla.scan ins(%q, %q, %q : tensor<?x?x?x32xbf16>, tensor<?x?x?x32xbf16>, tensor<?x?x?x32xbf16>) outs(%e : tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16>
   return %y : tensor<?x?x?x32xbf16>

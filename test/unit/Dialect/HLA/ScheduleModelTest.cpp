@@ -126,7 +126,8 @@ TEST_F(ScheduleModelTest, DefaultsAreAccepted) {
           FailureOr<ScheduleAttr> schedule = model.getDefault();
           ASSERT_TRUE(succeeded(schedule)) << message;
           EXPECT_TRUE(succeeded(model.verify(*schedule))) << message;
-          EXPECT_EQ(schedule->getWarps(), std::max(d, dv) / 16);
+          EXPECT_EQ(schedule->getWarps(),
+                    std::max<int64_t>(std::max(d, dv) / 16, 4));
           EXPECT_LE(model.getSharedMemory(*schedule),
                     info.sharedMemoryPerBlock);
         }

@@ -49,6 +49,9 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
     - `warps`: warps of a thread block (GPU), a power of two up to 16; 1 on a CPU.
     - `stages`: chunks of every loaded tensor that shared memory holds at a time
       (GPU); `stages - 1` are in flight while one is used. 1 on a CPU.
+    - `slices`: thread blocks (GPU) that share a head, a power of two up to 16,
+      by default 1: each has a part of the columns of values, states and outputs,
+      of all that are not summed over again in the loop. 1 on a CPU.
     - `precision`: what operands of matrix products are rounded to, once for
       each product; sums and states are in `f32`, or `f64` where `precision` is
       `f64`. An operand that is narrower is taken as it is.
@@ -72,7 +75,12 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
     Example: `#hla.schedule<chunk = 64, warps = 8, stages = 2, precision = bf16>`
   }];
   let parameters = (ins "int64_t":$chunk, "int64_t":$warps, "int64_t":$stages,
-      EnumParameter<HLA_PrecisionEnum>:$precision);
+      EnumParameter<HLA_PrecisionEnum>:$precision,
+      DefaultValuedParameter<"int64_t", "1">:$slices);
+  let builders = [AttrBuilder<
+      (ins "int64_t":$chunk, "int64_t":$warps, "int64_t":$stages,
+           "::mlir::hla::Precision":$precision),
+      "return $_get($_ctxt, chunk, warps, stages, precision, /*slices=*/1);">];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -43,8 +43,9 @@ def HLAFuseScans : Pass<"hla-fuse-scans"> {
     direction and layout are put into one where one reads what the other
     produces, which then is never written to memory, or where both read one
     tensor; as far as the target's registers hold the states, and its shared
-    memory the tiles, of both. What does not fit into one loop is handed on in memory. Nothing else may need the first
-    before the second. A loop that has a schedule is left alone.
+    memory the tiles, of both, in no more slices than one of them needs alone.
+    What does not fit into one loop is handed on in memory. Nothing else may need
+    the first before the second. A loop that has a schedule is left alone.
 
     Example: the two scans of a masked second order become the loop shown at
     `hla.fused_scan`.
@@ -68,7 +69,8 @@ def HLAAssignSchedule : Pass<"hla-assign-schedule", "::mlir::ModuleOp"> {
     Writes the target on the module (`hla.target`) and a `#hla.schedule` on every
     `hla.fused_scan` that has none. On a GPU: 32 tokens a chunk, two stages (one
     where shared memory holds no more), one warp for every 16 rows of the largest
-    state, products in the inputs' own precision. On a CPU: 16 tokens a chunk,
+    state, but four to eight, as few slices as states fit in, products in the
+    inputs' own precision; 16 tokens and two warps where nothing else fits. On a CPU: 16 tokens a chunk,
     products in `f32`, or `f64` where an operand is. The option `precision` asks
     for another one. A schedule that is there already is kept. Either way it is
     verified against the target's limits; what the target cannot hold is an

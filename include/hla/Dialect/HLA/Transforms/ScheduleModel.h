@@ -21,10 +21,11 @@ public:
   ScheduleModel(FusedScanOp op, const TargetInfo &target)
       : op(op), target(target) {}
 
-  /// Whether the target holds the states and tiles of these loops in one kernel,
-  /// with the schedule that `getDefault` would give it.
-  static bool fits(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
-                   std::optional<Precision> precision = std::nullopt);
+  /// The slices with which the target holds the states and tiles of these loops
+  /// in one kernel, by the schedule that `getDefault` would give it, or 0.
+  static int64_t countSlices(ArrayRef<FusedScanOp> loops,
+                             const TargetInfo &target,
+                             std::optional<Precision> precision = std::nullopt);
 
   /// The precision named `text`, none if that is empty, or failure, with an
   /// error.

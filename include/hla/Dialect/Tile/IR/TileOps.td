@@ -75,7 +75,8 @@ def HLATile_LaunchOp : HLATile_Op<"launch", [
   let summary = "Runs a tile program for every head";
   let description = [{
     Runs the region once for every `(b, h)` with `0 ≤ b < batches` and
-    `0 ≤ h < heads`, in any order or at once. The region reads and writes device
+    `0 ≤ h < heads`, in any order or at once; where the schedule has `slices`, for
+    every `(b, h, s)` with `0 ≤ s < slices`. The region reads and writes device
     memory through views of the memrefs around it. On a GPU a run is a thread
     block; on a CPU, an iteration of a parallel loop.
 
@@ -97,6 +98,11 @@ def HLATile_LaunchOp : HLATile_Op<"launch", [
   let extraClassDeclaration = [{
     BlockArgument getBatch() { return getBody().getArgument(0); }
     BlockArgument getHead() { return getBody().getArgument(1); }
+    /// The slice, or null without slices.
+    BlockArgument getSlice() {
+      return getBody().getNumArguments() == 3 ? getBody().getArgument(2)
+                                              : BlockArgument();
+    }
   }];
   let hasRegionVerifier = 1;
 }
@@ -111,37 +117,42 @@ def HLATile_ReturnOp : HLATile_Op<"return", [
 def HLATile_LoadOp : HLATile_Op<"load"> {
   let summary = "Loads a tile of a matrix, or of a column";
   let description = [{
-    `tile[i, j] = view[row + i, j]` where that is inside of the view, else 0. A
-    view of rank 1 is a column, a number a token: `tile[i, 0] = view[row + i]`.
+    `tile[i, j] = view[row + i, j]` where that is inside of the view, else 0; with
+    a `slice`, the number of a part of the columns, `view[row + i, slice·n + j]`
+    for a tile of `n` columns. A view of rank 1 is a column, a number a token:
+    `tile[i, 0] = view[row + i]`.
     So a logarithm of a decay is 0 after the last token, where nothing decays. A
     tile of tf32 has the elements of a view of f32, rounded to nearest, ties away
     from zero.
 
     Constraints: (C1) tile and view have one element type, or tf32 and f32; (C2)
-    the tile of a view of rank 1 has one column.
+    the tile of a view of rank 1 has one column and no slice.
 
     Example:
 
     ```mlir
     %t = hla_tile.load %q[%row] : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> tensor<64x64xbf16>
+    %s = hla_tile.load %v[%row] slice %z : memref<?x160xbf16, strided<[?, 1], offset: ?>> -> tensor<64x128xbf16>
     %g = hla_tile.load %d[%row] : memref<?xf32, strided<[?], offset: ?>> -> tensor<64x1xf32>
     ```
   }];
-  let arguments = (ins Arg<HLATile_View, "", [MemRead]>:$view, Index:$row);
+  let arguments = (ins Arg<HLATile_View, "", [MemRead]>:$view, Index:$row,
+                       Optional<Index>:$slice);
   let results = (outs HLATile_Tile:$tile);
-  let assemblyFormat = "$view `[` $row `]` attr-dict `:` type($view) `->` type($tile)";
+  let assemblyFormat = "$view `[` $row `]` (`slice` $slice^)? attr-dict `:` type($view) `->` type($tile)";
   let hasVerifier = 1;
 }
 
 def HLATile_StoreOp : HLATile_Op<"store"> {
   let summary = "Stores a tile into a matrix, or a column";
   let description = [{
-    `view[row + i, j] = tile[i, j]` where that is inside of the view; for a view
-    of rank 1, a column, `view[row + i] = tile[i, 0]`. The tile is a value, or a
+    `view[row + i, j] = tile[i, j]` where that is inside of the view, or with a
+    `slice` `view[row + i, slice·n + j]` for a tile of `n` columns; for a view of
+    rank 1, a column, `view[row + i] = tile[i, 0]`. The tile is a value, or a
     buffer in shared memory.
 
     Constraints: (C1) tile and view have one element type; (C2) the tile of a
-    view of rank 1 has one column.
+    view of rank 1 has one column and no slice.
 
     Example:
 
@@ -150,8 +161,9 @@ def HLATile_StoreOp : HLATile_Op<"store"> {
     ```
   }];
   let arguments = (ins Arg<HLATile_TileOrBuffer, "", [MemRead]>:$tile,
-                       Arg<HLATile_View, "", [MemWrite]>:$view, Index:$row);
-  let assemblyFormat = "$tile `,` $view `[` $row `]` attr-dict `:` type($tile) `,` type($view)";
+                       Arg<HLATile_View, "", [MemWrite]>:$view, Index:$row,
+                       Optional<Index>:$slice);
+  let assemblyFormat = "$tile `,` $view `[` $row `]` (`slice` $slice^)? attr-dict `:` type($tile) `,` type($view)";
   let hasVerifier = 1;
 }
 
@@ -445,8 +457,8 @@ def HLATile_SlotOp : HLATile_Op<"slot", [Pure]> {
 def HLATile_CopyAsyncOp : HLATile_Op<"copy_async"> {
   let summary = "Begins to copy a tile of a matrix into shared memory";
   let description = [{
-    The tile that `hla_tile.load` would load from the same view and row, but for
-    what that rounds (`round`). Complete once a `copy_wait` has waited for the
+    The tile that `hla_tile.load` would load from the same view, row and slice, but
+    for what that rounds (`round`). Complete once a `copy_wait` has waited for the
     group that it belongs to.
 
     Constraints: (C1) view and buffer have one element type, or f32 and tf32; (C2)
@@ -459,8 +471,9 @@ def HLATile_CopyAsyncOp : HLATile_Op<"copy_async"> {
     ```
   }];
   let arguments = (ins Arg<HLATile_Matrix, "", [MemRead]>:$view, Index:$row,
-                       Arg<HLATile_Buffer, "", [MemWrite]>:$buffer);
-  let assemblyFormat = "$view `[` $row `]` `,` $buffer attr-dict `:` type($view) `,` type($buffer)";
+                       Arg<HLATile_Buffer, "", [MemWrite]>:$buffer,
+                       Optional<Index>:$slice);
+  let assemblyFormat = "$view `[` $row `]` (`slice` $slice^)? `,` $buffer attr-dict `:` type($view) `,` type($buffer)";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,148 @@
+//===- RowSlices.cpp - which rows thread blocks share out -------*- C++ -*-===//
+//
+// Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "hla/Dialect/HLA/Transforms/RowSlices.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::hla;
+
+static int64_t getCols(Value row) {
+  return cast<ShapedType>(row.getType()).getShape().back();
+}
+
+/// A row that is made as it is needed, whole or sliced.
+static bool isUniform(Value row) {
+  Operation *op = row.getDefiningOp();
+  return op && (op->hasTrait<OpTrait::ConstantLike>() ||
+                isa<vector::BroadcastOp>(op));
+}
+
+RowSlices::RowSlices(ArrayRef<FusedScanOp> loops, int64_t slices,
+                     const TargetInfo &target)
+    : slices(slices), target(target) {
+  if (slices == 1)
+    return;
+  for (FusedScanOp loop : loops)
+    addLoop(loop);
+
+  bool hasSlices = false, leavesWhole = false;
+  for (FusedScanOp loop : loops) {
+    auto isInner = [&](Operation *user) {
+      return llvm::is_contained(loops, dyn_cast<FusedScanOp>(user));
+    };
+    auto yield = cast<YieldOp>(loop.getBody().front().getTerminator());
+    const size_t numOutputs = loop.getSequenceOutputs().size();
+    for (OpOperand &use : yield->getOpOperands()) {
+      const size_t i = use.getOperandNumber();
+      const bool sliced = isSliced(use);
+      hasSlices |= sliced;
+      if (i >= numOutputs)
+        leavesWhole |= !sliced && loop.getCarryOut()[i - numOutputs];
+      else if (!loop->getNumResults() || loops.size() == 1 ||
+               !llvm::all_of(loop->getResult(i).getUsers(), isInner))
+        leavesWhole |= !sliced;
+    }
+  }
+  useful = hasSlices && !leavesWhole;
+}
+
+/// What computes a row, or null where it can be had whole and sliced.
+Value RowSlices::resolve(Value row) const {
+  if (isUniform(row))
+    return {};
+  auto argument = dyn_cast<BlockArgument>(row);
+  if (!argument)
+    return row;
+  auto loop = cast<FusedScanOp>(argument.getOwner()->getParentOp());
+  if (argument.getArgNumber() >= loop.getInputs().size())
+    return row;
+  return handedOn.lookup(loop.getInputs()[argument.getArgNumber()]);
+}
+
+void RowSlices::tie(Value a, Value b) {
+  if (a && b)
+    ties.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+}
+
+void RowSlices::makeWhole(Value row) {
+  if (row)
+    ties.unionSets(nullptr, row.getAsOpaquePointer());
+}
+
+void RowSlices::addLoop(FusedScanOp loop) {
+  Block &body = loop.getBody().front();
+  for (Operation &op : body.without_terminator())
+    if (!isUniform(op.getResult(0)))
+      addOperation(op, loop);
+  auto yield = cast<YieldOp>(body.getTerminator());
+  if (loop->getNumResults())
+    for (size_t i = 0; i < loop.getSequenceOutputs().size(); ++i)
+      handedOn[loop->getResult(i)] = resolve(yield.getValues()[i]);
+}
+
+void RowSlices::addOperation(Operation &op, FusedScanOp loop) {
+  if (auto step = dyn_cast<StepOp>(op)) {
+    makeWhole(resolve(step.getQuery()));
+    makeWhole(resolve(step.getKey()));
+    tie(step.getRow(), step.getState());
+    tie(step.getRow(), step.getNext());
+    tie(step.getRow(), resolve(step.getValue()));
+    if (!isShared(getCols(step.getValue())))
+      makeWhole(step.getRow());
+    // States that add up the same will be one.
+    auto getSource = [&](Value row) {
+      auto argument = dyn_cast<BlockArgument>(row);
+      return argument ? loop.getInputs()[argument.getArgNumber()] : row;
+    };
+    auto [it, isNew] = states.try_emplace(
+        {getSource(step.getKey()), getSource(step.getValue())}, step.getRow());
+    if (!isNew)
+      tie(it->second, step.getRow());
+    return;
+  }
+  Value result = op.getResult(0);
+  if (!isShared(getCols(result)))
+    makeWhole(result);
+  for (Value operand : op.getOperands()) {
+    if (isa<hla::RowSumOp>(op))
+      makeWhole(resolve(operand));
+    else if (getCols(operand) != 1)
+      tie(result, resolve(operand));
+  }
+}
+
+/// Whether blocks can each have columns of rows of `cols` elements.
+bool RowSlices::isShared(int64_t cols) const {
+  return slices > 1 &&
+         target.getTileWidth(cols) / slices >= target.getTileWidth(1);
+}
+
+bool RowSlices::isSliced(Value value) const {
+  return slices > 1 && !ties.isEquivalent(nullptr, value.getAsOpaquePointer());
+}
+
+bool RowSlices::isSliced(OpOperand &use) const {
+  if (slices == 1)
+    return false;
+  Operation *owner = use.getOwner();
+  if (auto step = dyn_cast<StepOp>(owner))
+    return (&use == &step.getValueMutable() ||
+            &use == &step.getStateMutable()) &&
+           isSliced(step.getRow());
+  if (isa<hla::RowSumOp>(owner) || getCols(use.get()) == 1)
+    return false;
+  if (!isa<YieldOp>(owner))
+    return isSliced(owner->getResult(0));
+  Value computed = resolve(use.get());
+  return computed ? isSliced(computed) : isShared(getCols(use.get()));
+}
+
+int64_t RowSlices::getWidth(int64_t cols, bool isSliced) const {
+  return target.getTileWidth(cols) / (isSliced ? slices : 1);
+}
