@@ -89,21 +89,6 @@ func.func @registers(%q: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %e:
 
 // -----
 
-// Sixteen warps have fewer registers each.
-func.func @registers_of_many_warps(%q: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16> {
-  // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose states need at most 32 registers of a thread (sm_86 has 128, and products need 96), but got #hla.schedule<chunk = 64, warps = 16, stages = 1, precision = bf16>, which needs 64}}
-  %o = hla.fused_scan schedule(<chunk = 64, warps = 16, stages = 1, precision = bf16>)
-      ins(%q, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) outs(%e : tensor<?x?x?x128xbf16>) carry_in [false, false] carry_out [false, false] {
-  ^bb0(%a: vector<128xbf16>, %b: vector<128xbf16>, %S: vector<128x128xf32>, %P: vector<128x128xf32>):
-    %S1, %y = hla.step ins(%a, %a, %b : vector<128xbf16>, vector<128xbf16>, vector<128xbf16>) state(%S : vector<128x128xf32>) -> vector<128xbf16>
-    %P1, %z = hla.step ins(%a, %b, %y : vector<128xbf16>, vector<128xbf16>, vector<128xbf16>) state(%P : vector<128x128xf32>) -> vector<128xbf16>
-    hla.yield %z, %S1, %P1 : vector<128xbf16>, vector<128x128xf32>, vector<128x128xf32>
-  } -> tensor<?x?x?x128xbf16>
-  return %o : tensor<?x?x?x128xbf16>
-}
-
-// -----
-
 // 16x16 scores have two pieces of 16x8, for two warps.
 func.func @scores(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
   // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose warps can share scores of 16x16 (in pieces of 16x8), but got #hla.schedule<chunk = 16, warps = 4, stages = 2, precision = bf16>}}
@@ -140,6 +125,6 @@ func.func @slices(%q: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> (tens
     %S1, %u = hla.step ins(%a, %a, %a : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>
     %P1, %y = hla.step ins(%a, %u, %a : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%P : vector<64x64xf32>) -> vector<64xbf16>
     hla.yield %u, %y, %S1, %P1 : vector<64xbf16>, vector<64xbf16>, vector<64x64xf32>, vector<64x64xf32>
-  } -> (tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>)
+  } -> tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>
   return %o#0, %o#1 : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>
 }
