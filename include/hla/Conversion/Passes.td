@@ -40,6 +40,11 @@ def ConvertHLAToTile : Pass<"convert-hla-to-tile"> {
     sequence, whose views begin at its first token; lengths are clamped, so that
     wrong ones lead nowhere else.
 
+    Tiles are as wide as the target wants them (`hla.target`): zero in the columns
+    that a row has not, where they are operands. With slices a run has its part of
+    the columns of values, and of what comes of them. For a GPU, copies of
+    sequences and states are loops as well.
+
     Operands of products are rounded to the schedule's precision: where a chunk
     computes them, where a product reads a state, and where inputs of f32 are
     loaded. Narrower ones stay as they are. Numbers of 16 bits are computed

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Copies.h"
 #include "HeadViews.h"
 #include "Padding.h"
 #include "hla/Conversion/Passes.h"
@@ -255,7 +256,7 @@ Value ProgramBuilder::getOperand(OpOperand &use, bool isMasked) {
   const int64_t cols = type.getDimSize(0),
                 width = slices.getWidth(cols, isSliced);
   Value tile = getMasked(use, isMasked);
-  if (cols % width == 0)
+  if (cols == target.getTileWidth(cols))
     return tile;
   if (cols == 1) {
     auto wide = RankedTensorType::get({schedule.getChunk(), width},
@@ -572,6 +573,9 @@ namespace {
 
 struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
   void runOnOperation() override {
+    TargetAttr target = TargetAttr::lookup(getOperation());
+    if (target && target.getInfo().isGPU)
+      replaceCopies(getOperation());
     SmallVector<FusedScanOp> loops;
     getOperation()->walk([&](FusedScanOp op) { loops.push_back(op); });
     for (FusedScanOp op : loops) {

@@ -69,14 +69,13 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
 /// Every element of a fragment of f32 that a thread has, and its row and column
 /// in a view whose row `firstRow` is the tile's first. Calls `visit(register,
 /// row, col, isInside)`; the last is null where the view holds the whole tile.
-/// `slice` may be null.
 void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
-                    Value tileRow, Value firstRow, Value slice,
+                    Value tileRow, Value firstRow, const Slice &slice,
                     function_ref<void(int64_t, Value, Value, Value)> visit) {
   FragmentShape shape(tile);
   const bool transposed = shape.frag.getTransposed();
   const bool holdsRows = view.holdsRows(tile, tileRow);
-  Value firstCol = View::getFirstCol(e, tile, slice);
+  Value firstCol = View::getFirstCol(e, tile, slice.number);
   ThreadPlace place(e, shape.frag, Shuffle::Store);
   Value pieceRow = e.add(shape.getRow(e, place), e.div(place.lane, 4));
   Value pieceCol =
@@ -88,7 +87,7 @@ void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
       if (element == 1)
         neighbour = arith::AddIOp::create(e, neighbour, e.i64(1));
       Value isInside = holdsRows ? Value() : view.contains(e, row);
-      if (view.isNarrower(tile)) {
+      if (view.isNarrower(tile, slice.count)) {
         Value hasCol = view.containsCol(e, col);
         isInside =
             isInside ? arith::AndIOp::create(e, isInside, hasCol) : hasCol;
@@ -134,7 +133,7 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
                                   /*alignment=*/4);
     };
     forEachElement(e, tile, view, op.getRow(),
-                   e.toI64(adaptor.getRow().front()), getSlice(adaptor),
+                   e.toI64(adaptor.getRow().front()), Slice(op, adaptor),
                    [&](int64_t i, Value row, Value col, Value isInside) {
                      if (!isInside) {
                        registers[i] = load(e, row, col);
@@ -175,7 +174,7 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
     };
     forEachElement(
         e, cast<RankedTensorType>(op.getTile().getType()), view, op.getRow(),
-        e.toI64(adaptor.getRow().front()), getSlice(adaptor),
+        e.toI64(adaptor.getRow().front()), Slice(op, adaptor),
         [&](int64_t i, Value row, Value col, Value isInside) {
           if (!isInside)
             return store(e, registers[i], row, col);

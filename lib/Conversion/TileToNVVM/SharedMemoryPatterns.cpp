@@ -45,10 +45,11 @@ struct Piece {
   }
 };
 
-/// The rows of a view from `firstRow` on, of a slice if that is not null.
+/// The rows of a view from `firstRow` on.
 struct ViewRows {
   View view;
-  Value firstRow, slice;
+  Value firstRow;
+  Slice slice;
 };
 
 /// Shares the pieces of a tile out among the threads of a kernel, neighbours
@@ -84,12 +85,12 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
   SmallVector<Value> cols, areColsInside;
   if (device) {
     numInside = device->view.countRows(e, device->firstRow, rows);
-    Value first = e.add(View::getFirstCol(e, buffer, device->slice),
+    Value first = e.add(View::getFirstCol(e, buffer, device->slice.number),
                         e.mul(piece, elements));
     for (int64_t part = 0; part < 16 / bytes; ++part) {
       Value col = e.add(first, part * elements * bytes / 16);
       cols.push_back(e.toI64(col));
-      if (device->view.isNarrower(buffer))
+      if (device->view.isNarrower(buffer, device->slice.count))
         areColsInside.push_back(device->view.containsCol(e, col));
     }
   }
@@ -182,7 +183,7 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
     View view(adaptor.getView(), op.getView().getType());
     LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getTile().front(),
-        ViewRows{view, e.toI64(adaptor.getRow().front()), getSlice(adaptor)},
+        ViewRows{view, e.toI64(adaptor.getRow().front()), Slice(op, adaptor)},
         Shuffle::Store, [&](const Piece &piece) {
           scf::IfOp::create(e, piece.isInside, [&](OpBuilder &b, Location loc) {
             Value data = LLVM::LoadOp::create(b, loc, piece.getType(b),
@@ -211,7 +212,7 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
     View view(adaptor.getView(), op.getView().getType());
     LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getBuffer().front(),
-        ViewRows{view, e.toI64(adaptor.getRow().front()), getSlice(adaptor)},
+        ViewRows{view, e.toI64(adaptor.getRow().front()), Slice(op, adaptor)},
         Shuffle::Copy, [&](const Piece &piece) {
           if (piece.bytes < 4)
             return copyAtOnce(e, piece);

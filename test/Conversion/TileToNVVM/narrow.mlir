@@ -59,6 +59,38 @@ gpu.func @store_by_8(%v: memref<?x?x?x20xbf16, strided<[?, ?, ?, 1]>>, %i: index
   gpu.return
 }
 
+// Two slices of 32 columns of which there are 40: the column counts from the slice's
+// first. Of 64 there would be no test.
+// CHECK-LABEL: llvm.func @slice(
+// CHECK-DAG:     %[[C40:.*]] = arith.constant 40 : i32
+// CHECK-DAG:     %[[ID:.*]] = nvvm.read.ptx.sreg.ctaid.z
+// CHECK-DAG:     %[[FIRST:.*]] = arith.muli %{{.*}}, %c32_i32
+// CHECK-DAG:     %[[COL:.*]] = arith.addi %[[FIRST]], %{{.*}} : i32
+// CHECK-DAG:     arith.cmpi ult, %[[COL]], %[[C40]] : i32
+// CHECK:         nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}}
+gpu.func @slice(%v: memref<?x?x?x40xbf16, strided<[?, ?, ?, 1]>>, %i: index, %T: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>, hla_tile.schedule = #hla.schedule<chunk = 32, warps = 2, stages = 1, precision = bf16, slices = 2>} {
+  %z = gpu.block_id z
+  %view = memref.subview %v[%i, 0, %i, 0] [1, %T, 1, 40] [1, 1, 1, 1] : memref<?x?x?x40xbf16, strided<[?, ?, ?, 1]>> to memref<?x40xbf16, strided<[?, 1], offset: ?>>
+  %ring = hla_tile.alloc at 0 : !Ring
+  %slot = hla_tile.slot %ring[%i] : !Ring -> !Buffer
+  hla_tile.copy_async %view[%i] slice %z, %slot : memref<?x40xbf16, strided<[?, 1], offset: ?>>, !Buffer
+  gpu.return
+}
+
+// A slice may lie after the last column: of four of 32 the last, where there are 96.
+// CHECK-LABEL: llvm.func @slice_outside(
+// CHECK-DAG:     %[[C96:.*]] = arith.constant 96 : i32
+// CHECK-DAG:     arith.cmpi ult, %{{.*}}, %[[C96]] : i32
+// CHECK:         nvvm.cp.async.shared.global
+gpu.func @slice_outside(%v: memref<?x?x?x96xbf16, strided<[?, ?, ?, 1]>>, %i: index, %T: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>, hla_tile.schedule = #hla.schedule<chunk = 32, warps = 2, stages = 1, precision = bf16, slices = 4>} {
+  %z = gpu.block_id z
+  %view = memref.subview %v[%i, 0, %i, 0] [1, %T, 1, 96] [1, 1, 1, 1] : memref<?x?x?x96xbf16, strided<[?, ?, ?, 1]>> to memref<?x96xbf16, strided<[?, 1], offset: ?>>
+  %ring = hla_tile.alloc at 0 : !Ring
+  %slot = hla_tile.slot %ring[%i] : !Ring -> !Buffer
+  hla_tile.copy_async %view[%i] slice %z, %slot : memref<?x96xbf16, strided<[?, 1], offset: ?>>, !Buffer
+  gpu.return
+}
+
 // Of a fragment each element is tested for its row and its column.
 // CHECK-LABEL: llvm.func @state(
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : i64

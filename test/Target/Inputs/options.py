@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Prints a module with an entry function for every option that a kernel has
-instructions of its own for."""
+"""Prints a module with an entry function for every option, and kind of width, that a
+kernel has instructions of its own for."""
 
 PROGRAMS = (
     ("token", (64, 128), "", "%g: tensor<?x?x?xf32>", "log_decay(%g : tensor<?x?x?xf32>)"),
     ("head", (64, 128), "", "%g: tensor<?xf32>", "log_decay(%g : tensor<?xf32>)"),
     ("ridge", (64, 128), "ridge(0.5)", None, ""),
     ("paper", (64,), "variant(paper)", None, ""),
+    ("normalised", (64, 128), "normalize(add, 1.0e-6)", None, ""),
+    ("padded", (3, 20, 48, 96), "", None, ""),
+    ("sliced", (160, 256), "", None, ""),
     ("lengths", (64,), "", "%c: tensor<?xi32>", "lengths(%c : tensor<?xi32>)"),
 )
 

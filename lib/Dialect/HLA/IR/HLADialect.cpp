@@ -54,7 +54,9 @@ const TargetInfo &TargetAttr::getInfo() const {
 }
 
 TargetAttr TargetAttr::lookup(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
   return module ? module->getAttrOfType<TargetAttr>(kModuleAttrName)
                 : TargetAttr();
 }

@@ -155,6 +155,24 @@ Rows finish(Operator op, ScanBuilder &b, Rows numerator, Rows denominator) {
   llvm_unreachable("all normalisers are handled");
 }
 
+/// Moves the operations after `begin`, up to `last`, before `end` if nothing
+/// between needs them.
+static void sink(Operation *begin, Operation *last, Operation *end,
+                 RewriterBase &rewriter) {
+  SmallPtrSet<Operation *, 8> sunk;
+  Operation *place = end;
+  while (last != begin) {
+    Operation *previous = last->getPrevNode();
+    if (llvm::all_of(last->getUsers(),
+                     [&](Operation *user) { return sunk.contains(user); })) {
+      rewriter.moveOpBefore(last, place);
+      sunk.insert(last);
+      place = last;
+    }
+    last = previous;
+  }
+}
+
 template <typename OpT> struct Decompose : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
 
@@ -162,9 +180,14 @@ template <typename OpT> struct Decompose : OpRewritePattern<OpT> {
                                 PatternRewriter &rewriter) const override {
     Operator general(op.getOperation());
     ScanBuilder b(general, rewriter);
+    Operation *begin = op->getPrevNode();
     Rows numerator = build(op, b, b.value()), denominator;
-    if (general.getNormalizer() != Normalizer::None)
+    Operation *last = op->getPrevNode();
+    // Denominators first, while rows would wait in more registers.
+    if (general.getNormalizer() != Normalizer::None) {
       denominator = build(op, b, b.ones());
+      sink(begin, last, op, rewriter);
+    }
     b.replaceOperator(finish(general, b, numerator, denominator));
     return success();
   }

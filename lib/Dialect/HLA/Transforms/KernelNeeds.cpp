@@ -147,10 +147,9 @@ void KernelNeeds::addStep(StepOp step, FusedScanOp loop) {
   addWritten(value, valueCols);
   if (!step.getRow().use_empty())
     addNew(scores, Scores{query, key, logDecay, decay, step.getExclusive()});
-  widestRow = std::max(widestRow, valueCols);
+  widestRow = std::max({widestRow, keyCols, valueCols});
   if (!logDecay && decay == 1.0)
     return;
-  widestRow = std::max(widestRow, keyCols);
   ++numDecayedSteps;
   addNew(decayed, std::pair(Update{key, value, logDecay, decay},
                             std::max(keyCols, valueCols)));

@@ -82,7 +82,7 @@ private:
   SmallVector<std::pair<Update, Value>> sums;
   SmallVector<VectorType> states;
   int64_t numRowSums = 0, numDecayedSteps = 0;
-  /// Columns of the widest row that is computed, or scaled.
+  /// Columns of the widest row of a step.
   int64_t widestRow = 0;
 };
 

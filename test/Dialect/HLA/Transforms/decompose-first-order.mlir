@@ -63,12 +63,12 @@ func.func @scale(%q: !S, %v: !V, %e: !V, %p: !SV) -> (!V, !SV, !V) {
 // The denominator is the operator of v = 1, with the state m; both are scaled.
 // CHECK-LABEL: func @add
 // CHECK-SAME:    %[[Q:[^ ]*]]: {{[^,]*}}, %[[K:[^ ]*]]: {{[^,]*}}, %[[V:[^ ]*]]: {{[^,]*}}, %[[P:[^ ]*]]: {{[^,]*}}, %[[M:[^ ]*]]: {{[^,]*}}, %[[E:[^ ]*]]: {{[^,]*}}, %[[EP:[^ ]*]]: {{[^,]*}}, %[[EM:[^ ]*]]: {{.*}}) ->
-// CHECK:         %[[N:.*]]:2 = hla.scan decay(5.000000e-01) ins(%[[Q]], %[[K]], %[[V]] : {{.*}}) carry(%[[P]] : {{.*}}) outs(%{{.*}}, %[[EP]] :
 // CHECK:         %[[ONES:.*]] = hla.fused_scan ins(%[[Q]] : {{.*}}) outs(%{{.*}} : tensor<?x?x?x1xf32>) carry_in [] carry_out [] {
 // CHECK:           %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<1xf32>
 // CHECK-NEXT:      hla.yield %[[ONE]]
 // CHECK:         %[[D:.*]]:2 = hla.scan decay(5.000000e-01) ins(%[[Q]], %[[K]], %[[ONES]] : {{.*}}) carry(%[[M]] : {{.*}}) outs(%{{.*}}, %[[EM]] : tensor<?x?x?x1xf32>,
-// CHECK-NEXT:    %[[O:.*]] = hla.fused_scan ins(%[[N]]#0, %[[D]]#0 : {{.*}}) outs(%[[E]] : {{.*}}) carry_in [] carry_out [] {
+// CHECK:         %[[N:.*]]:2 = hla.scan decay(5.000000e-01) ins(%[[Q]], %[[K]], %[[V]] : {{.*}}) carry(%[[P]] : {{.*}}) outs(%{{.*}}, %[[EP]] :
+// CHECK:         %[[O:.*]] = hla.fused_scan ins(%[[N]]#0, %[[D]]#0 : {{.*}}) outs(%[[E]] : {{.*}}) carry_in [] carry_out [] {
 // CHECK-NEXT:    ^bb0(%[[N1:.*]]: vector<4xf32>, %[[D1:.*]]: vector<1xf32>):
 // CHECK-DAG:       %[[HALF4:.*]] = arith.constant dense<5.000000e-01> : vector<4xf32>
 // CHECK-DAG:       %[[HALF:.*]] = arith.constant dense<5.000000e-01> : vector<1xf32>
@@ -88,11 +88,11 @@ func.func @add(%q: !S, %k: !S, %v: !V, %p: !SV, %m: !S1, %e: !V, %ep: !SV, %em: 
 // after the numerator's: P, E, m, n.
 // CHECK-LABEL: func @clamp
 // CHECK-SAME:    %[[P:[^ ]*]]: tensor<?x?x8x4xf32>, %[[E:[^ ]*]]: tensor<?x?x8x4xf32>, %[[M:[^ ]*]]: tensor<?x?x8x1xf32>, %[[N:[^ ]*]]: tensor<?x?x8x1xf32>
-// CHECK:         %[[R:.*]] = hla.scan ins({{.*}}) carry(%[[P]] :
-// CHECK:         %[[NUM:.*]] = hla.scan ins({{.*}}%[[R]] : {{.*}}) carry(%[[E]] :
 // CHECK:         %[[ONES:.*]] = hla.fused_scan
 // CHECK:         %[[R1:.*]] = hla.scan ins({{.*}}%[[ONES]] : {{.*}}) carry(%[[M]] :
 // CHECK:         %[[DEN:.*]] = hla.scan ins({{.*}}%[[R1]] : {{.*}}) carry(%[[N]] :
+// CHECK:         %[[R:.*]] = hla.scan ins({{.*}}) carry(%[[P]] :
+// CHECK:         %[[NUM:.*]] = hla.scan ins({{.*}}%[[R]] : {{.*}}) carry(%[[E]] :
 // CHECK:         hla.fused_scan ins(%[[NUM]], %[[DEN]] :
 // CHECK-NEXT:    ^bb0(%[[N1:.*]]: vector<4xf32>, %[[D1:.*]]: vector<1xf32>):
 // CHECK-DAG:       %[[UP:.*]] = arith.constant dense<2.500000e-01> : vector<1xf32>
@@ -114,11 +114,11 @@ func.func @clamp(%p: !SV, %n: !SV, %m: !S1, %n1: !S1, %q: !S, %v: !V, %e: !V) ->
 // loop, and tokens of no sequence are written by none.
 // CHECK-LABEL: func @groups
 // CHECK-SAME:    %[[C:[^ ]*]]: tensor<?xi32>
-// CHECK:         %[[R:.*]] = hla.scan reverse groups([2, 4, 4]) ins({{.*}}) log_decay(%[[G:.*]] : tensor<1x?x8xf32>) lengths(%[[C]] : {{.*}}) outs(%{{.*}} : tensor<1x?x8x4xf32>)
-// CHECK:         %[[NUM:.*]] = hla.scan reverse groups([2, 4, 1]) ins({{.*}}, %[[R]] : {{.*}}) log_decay(%[[G]] : {{.*}}) lengths(%[[C]] : {{.*}}) outs(%{{.*}} : tensor<1x?x8x4xf32>)
 // CHECK:         %[[ONES:.*]] = hla.fused_scan reverse groups([2]) ins({{.*}}) lengths(%[[C]] : {{.*}}) outs(%{{.*}} : tensor<1x?x8x1xf32>)
-// CHECK:         hla.scan reverse groups([2, 4, 1]) ins({{.*}}, %[[ONES]] : {{.*}}) log_decay(%[[G]] : {{.*}}) lengths(%[[C]] :
+// CHECK:         hla.scan reverse groups([2, 4, 1]) ins({{.*}}, %[[ONES]] : {{.*}}) log_decay(%[[G:.*]] : tensor<1x?x8xf32>) lengths(%[[C]] :
 // CHECK:         %[[DEN:.*]] = hla.scan reverse groups([2, 4, 1])
+// CHECK:         %[[R:.*]] = hla.scan reverse groups([2, 4, 4]) ins({{.*}}) log_decay(%[[G]] : {{.*}}) lengths(%[[C]] : {{.*}}) outs(%{{.*}} : tensor<1x?x8x4xf32>)
+// CHECK:         %[[NUM:.*]] = hla.scan reverse groups([2, 4, 1]) ins({{.*}}, %[[R]] : {{.*}}) log_decay(%[[G]] : {{.*}}) lengths(%[[C]] : {{.*}}) outs(%{{.*}} : tensor<1x?x8x4xf32>)
 // CHECK:         hla.fused_scan reverse ins(%[[NUM]], %[[DEN]] : {{.*}}) lengths(%[[C]] :
 func.func @groups(%c: tensor<?xi32>, %q: tensor<1x?x4x8xbf16>, %k: tensor<1x?x2x8xbf16>, %v: tensor<1x?x2x4xbf16>, %g: tensor<1x?x8xf32>, %e: tensor<1x?x8x4xbf16>) -> tensor<1x?x8x4xbf16> {
   %o = hla.asymmetric normalize(add, 1.0) reverse groups([2, 4]) ins(%q, %k, %v : tensor<1x?x4x8xbf16>, tensor<1x?x2x8xbf16>, tensor<1x?x2x4xbf16>)

@@ -41,9 +41,9 @@ func.func @masked_ridge(%q: !S, %k: !S, %v: !V, %e: !V) -> !V {
 // CHECK-LABEL: func @squared_constant
 // CHECK-SAME:    %[[S:[^ ]*]]: {{[^,]*}}, %[[F:[^ ]*]]: {{[^,]*}}, %[[F1:[^ ]*]]: {{[^,]*}},
 // CHECK:         %[[U:.*]] = hla.scan decay(5.000000e-01) ins({{.*}}) carry(%[[S]] :
-// CHECK:         hla.scan decay(2.500000e-01) ins(%[[Q:[^,]*]], %[[U]], %{{.*}}) carry(%[[F]] :
 // CHECK:         %[[ONES:.*]] = hla.fused_scan
-// CHECK:         hla.scan decay(2.500000e-01) ins(%[[Q]], %[[U]], %[[ONES]] : {{.*}}) carry(%[[F1]] :
+// CHECK:         hla.scan decay(2.500000e-01) ins(%[[Q:[^,]*]], %[[U]], %[[ONES]] : {{.*}}) carry(%[[F1]] :
+// CHECK:         hla.scan decay(2.500000e-01) ins(%[[Q]], %[[U]], %{{.*}}) carry(%[[F]] :
 // CHECK-NOT:     hla.scan
 // CHECK:         return
 func.func @squared_constant(%s: !SS, %f: !SV, %f1: !S1, %q: !S, %v: !V, %e: !V) -> !V {
@@ -93,9 +93,9 @@ func.func @squared_zeros(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
 // CHECK-LABEL: func @prefix
 // CHECK-SAME:    %[[S:[^ ]*]]: {{[^,]*}}, %[[C:[^ ]*]]: {{[^,]*}}, %[[M:[^ ]*]]: {{[^,]*}}, %[[Q:[^ ]*]]: {{[^,]*}}, %[[K:[^ ]*]]: {{[^,]*}}, %[[V:[^ ]*]]:
 // CHECK:         %[[U:.*]]:2 = hla.scan decay(5.000000e-01) ins(%[[Q]], %[[K]], %[[K]] : {{.*}}) carry(%[[S]] :
-// CHECK:         %[[N:.*]]:2 = hla.scan decay(5.000000e-01) ins(%[[U]]#0, %[[Q]], %[[V]] : {{.*}}) carry(%[[C]] :
 // CHECK:         %[[ONES:.*]] = hla.fused_scan
 // CHECK:         %[[D:.*]]:2 = hla.scan decay(5.000000e-01) ins(%[[U]]#0, %[[Q]], %[[ONES]] : {{.*}}) carry(%[[M]] :
+// CHECK:         %[[N:.*]]:2 = hla.scan decay(5.000000e-01) ins(%[[U]]#0, %[[Q]], %[[V]] : {{.*}}) carry(%[[C]] :
 // CHECK-NOT:     hla.scan
 // CHECK:         %[[O:.*]] = hla.fused_scan ins(%[[N]]#0, %[[D]]#0 :
 // CHECK:         return %[[O]], %[[U]]#1, %[[N]]#1, %[[D]]#1
@@ -125,15 +125,15 @@ func.func @paper(%s: !SS, %c: !SV, %g: !SV, %q: !S, %k: !S, %v: !V, %e: !V) -> (
 // CHECK-LABEL: func @paper_normalized
 // CHECK-SAME:    %[[S:[^ ]*]]: {{[^,]*}}, %[[C:[^ ]*]]: {{[^,]*}}, %[[G:[^ ]*]]: {{[^,]*}}, %[[M:[^ ]*]]: {{[^,]*}}, %[[H:[^ ]*]]: {{[^,]*}}, %[[Q:[^ ]*]]: {{[^,]*}}, %[[K:[^ ]*]]: {{[^,]*}},
 // CHECK:         %[[U:.*]] = hla.scan ins({{.*}}) log_decay({{.*}}) carry(%[[S]] :
-// CHECK:         %[[UR:.*]] = hla.fused_scan ins(%[[U]], %[[Q]] :
-// CHECK:         hla.scan exclusive {{.*}} carry(%[[C]] :
-// CHECK:         hla.scan ins(%[[UR]], {{.*}} carry(%[[C]] :
-// CHECK:         hla.scan {{.*}} carry(%[[G]] :
 // CHECK:         %[[ONES:.*]] = hla.fused_scan ins(%[[Q]] :
 // CHECK:         %[[UR1:.*]] = hla.fused_scan ins(%[[U]], %[[Q]] :
 // CHECK:         %[[W:.*]] = hla.scan exclusive ins(%[[K]], %[[Q]], %[[ONES]] : {{.*}}) {{.*}} carry(%[[M]] :
 // CHECK:         hla.scan ins(%[[UR1]], %[[Q]], %[[ONES]] : {{.*}}) {{.*}} carry(%[[M]] :
 // CHECK:         hla.scan ins(%[[Q]], %[[K]], %[[W]] : {{.*}}) {{.*}} carry(%[[H]] :
+// CHECK:         %[[UR:.*]] = hla.fused_scan ins(%[[U]], %[[Q]] :
+// CHECK:         hla.scan exclusive {{.*}} carry(%[[C]] :
+// CHECK:         hla.scan ins(%[[UR]], {{.*}} carry(%[[C]] :
+// CHECK:         hla.scan {{.*}} carry(%[[G]] :
 func.func @paper_normalized(%s: !SS, %c: !SV, %g: !SV, %m: !S1, %h: !S1, %q: !S, %k: !S, %v: !V, %gamma: tensor<?xf32>, %e: !V) -> !V {
   %o = hla.second_order variant(paper) ridge(0.5) normalize(add, 1.0) ins(%q, %k, %v : !S, !S, !V) log_decay(%gamma : tensor<?xf32>) carry(%s, %c, %g, %m, %h : !SS, !SV, !SV, !S1, !S1) outs(%e : !V) -> !V
   return %o : !V

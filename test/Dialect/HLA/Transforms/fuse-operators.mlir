@@ -15,28 +15,28 @@
 // CHECK-SAME:    %[[Q:[^ ]*]]: {{[^,]*}}, %[[K:[^ ]*]]: {{[^,]*}}, %[[V:[^ ]*]]: {{[^,]*}}, %[[E:[^ ]*]]:
 // CHECK-NOT:     tensor.empty
 // CHECK:         %[[O:.*]] = hla.fused_scan ins(%[[Q]], %[[K]], %[[V]] : {{.*}}) outs(%[[E]] : {{.*}}) carry_in [false, false, false] carry_out [false, false, false] {
-// CHECK-NEXT:    ^bb0(%[[q:.*]]: vector<8xbf16>, %[[k:.*]]: vector<8xbf16>, %[[v:.*]]: vector<4xbf16>, %[[S:.*]]: vector<8x8xf32>, %[[F:.*]]: vector<8x4xf32>, %[[f:.*]]: vector<8x1xf32>):
+// CHECK-NEXT:    ^bb0(%[[q:.*]]: vector<8xbf16>, %[[k:.*]]: vector<8xbf16>, %[[v:.*]]: vector<4xbf16>, %[[S:.*]]: vector<8x8xf32>, %[[f:.*]]: vector<8x1xf32>, %[[F:.*]]: vector<8x4xf32>):
 // CHECK-DAG:       %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<1xf32>
 // CHECK-DAG:       %[[EPS:.*]] = arith.constant dense<2.500000e-01> : vector<1xf32>
 // CHECK:           %[[S1:.*]], %[[U:.*]] = hla.step ins(%[[q]], %[[k]], %[[k]] : {{.*}}) state(%[[S]] :
-// CHECK-NEXT:      %[[F1:.*]], %[[NUM:.*]] = hla.step ins(%[[q]], %[[U]], %[[v]] : {{.*}}) state(%[[F]] :
 // CHECK-NEXT:      %[[f1:.*]], %[[DEN:.*]] = hla.step ins(%[[q]], %[[U]], %[[ONE]] : {{.*}}) state(%[[f]] :
+// CHECK-NEXT:      %[[F1:.*]], %[[NUM:.*]] = hla.step ins(%[[q]], %[[U]], %[[v]] : {{.*}}) state(%[[F]] :
 // CHECK-NEXT:      %[[SUM:.*]] = arith.addf %[[DEN]], %[[EPS]]
 // CHECK-NEXT:      %[[ALL:.*]] = vector.broadcast %[[SUM]]
 // CHECK-NEXT:      %[[DIV:.*]] = arith.divf %[[NUM]], %[[ALL]]
 // CHECK-NEXT:      %[[R:.*]] = arith.truncf %[[DIV]]
-// CHECK-NEXT:      hla.yield %[[R]], %[[S1]], %[[F1]], %[[f1]]
+// CHECK-NEXT:      hla.yield %[[R]], %[[S1]], %[[f1]], %[[F1]]
 // CHECK:         return %[[O]]
 func.func @normalized(%q: !S, %k: !S, %v: !V, %e: !V) -> !V {
   %o = hla.second_order normalize(add, 0.25) ins(%q, %k, %v : !S, !S, !V) outs(%e : !V) -> !V
   return %o : !V
 }
 
-// With states, each is carried in and out once, in the operator's order.
+// With states, each is carried in and out once.
 // CHECK-LABEL: func @normalized_states
 // CHECK-SAME:    %[[S:[^ ]*]]: {{[^,]*}}, %[[F:[^ ]*]]: {{[^,]*}}, %[[M:[^ ]*]]: {{[^,]*}},
-// CHECK:         %[[O:.*]]:4 = hla.fused_scan {{.*}} carries(%[[S]], %[[F]], %[[M]] : {{.*}}) outs(%{{[^,]*}}, %[[S]], %[[F]], %[[M]] : {{.*}}) carry_in [true, true, true] carry_out [true, true, true]
-// CHECK:         return %[[O]]#0, %[[O]]#1, %[[O]]#2, %[[O]]#3
+// CHECK:         %[[O:.*]]:4 = hla.fused_scan {{.*}} carries(%[[S]], %[[M]], %[[F]] : {{.*}}) outs(%{{[^,]*}}, %[[S]], %[[M]], %[[F]] : {{.*}}) carry_in [true, true, true] carry_out [true, true, true]
+// CHECK:         return %[[O]]#0, %[[O]]#1, %[[O]]#3, %[[O]]#2
 func.func @normalized_states(%s: !SS, %f: !SV, %m: !S1, %q: !S, %k: !S, %v: !V, %e: !V) -> (!V, !SS, !SV, !S1) {
   %o:4 = hla.second_order ridge(0.5) normalize(clamp, 0.25) ins(%q, %k, %v : !S, !S, !V) carry(%s, %f, %m : !SS, !SV, !S1) outs(%e, %s, %f, %m : !V, !SS, !SV, !S1) -> !V, !SS, !SV, !S1
   return %o#0, %o#1, %o#2, %o#3 : !V, !SS, !SV, !S1

@@ -35,7 +35,7 @@ def HLA_TargetAttr : AttrDef<HLA_Dialect, "Target"> {
     static constexpr ::llvm::StringLiteral kModuleAttrName = "hla.target";
     /// The limits of the target.
     const TargetInfo &getInfo() const;
-    /// The target of the module around `op`, or null.
+    /// The target of the module that is or has `op`, or null.
     static TargetAttr lookup(Operation *op);
   }];
 }
