@@ -66,14 +66,15 @@ class Graph(Typed):
     @property
     def roundings_of_scans(self):
         """The last scan and those whose results are factors of its terms, and of these
-        results, and so on, each as often as it is one."""
-
-        def of(operand):
-            if not isinstance(operand, int):
-                return 0
-            return 1 + sum(of(x) for x in self.scans[operand][:3])
-
-        return of(len(self.scans) - 1)
+        results, and so on. The errors of one row that is a factor n times add up to n
+        times as much, as those of n² rows do."""
+        factors = [0] * len(self.scans)
+        factors[-1] = 1
+        for i in reversed(range(len(self.scans))):
+            for operand in self.scans[i][:3]:
+                if isinstance(operand, int):
+                    factors[operand] += factors[i]
+        return sum(n * n for n in factors)
 
     @property
     def is_decayed(self):
