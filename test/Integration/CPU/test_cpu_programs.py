@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs through ``hla-run --device=cpu`` against the float64 reference."""
 
+import math
+
 import pytest
 from configurations import Configuration
 from graphs import Graph, Scan
@@ -76,6 +78,23 @@ def test_the_carry_joins_two_runs(runner):
     assert reference.error(first["o"], y[:, :37]) <= bound
     assert reference.error(second["o"], y[:, 37:]) <= bound
     assert reference.error(second["S_out"], whole.expected["S_out"]) <= bound
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+@pytest.mark.parametrize("operator", ["linear", "second_order", "third_order"])
+def test_long_and_undecayed(runner, operator, dtype):
+    """States grow for 131072 tokens: no sum loses what a token adds, none overflows.
+
+    A sum errs in proportion to the root of its terms, of which the bound of f32 has
+    4096 in view.
+    """
+    tokens = 131072
+    program = Program(operator, dtype, 8, 8)
+    configuration = Configuration(program, Extents(1, tokens, 1))
+    problem = configuration.problem()
+    out = runner.run(configuration, problem)["o"]
+    bound = reference.tolerance("f32") * math.sqrt(tokens / 4096)
+    assert reference.error(out, problem.expected["o"], stored=dtype) <= bound
 
 
 GPU_SCHEDULE = ["--schedule-target=sm_80"]

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every bundle over lengths, head counts and memory layouts, against float64."""
 
+import math
+
 import pytest
 import torch
 from device import VIEWS, launch, make_problem
 from suite import wants
+
+from hla import reference
 
 TOKENS = (0, 1, 2, 7, 15, 63, 64, 65, 500, 4096)
 # B, H of 1, 3 and 128 heads in all.
@@ -31,6 +35,23 @@ def carries(program):
 @pytest.mark.parametrize("tokens", TOKENS)
 def test_second_order(case, batch, heads, tokens):
     run(case, (batch, tokens, heads), seed=tokens)
+
+
+@wants(lambda program: is_operator(program) and (program.d, program.dv) == (64, 64))
+def test_long_and_undecayed(case):
+    """States grow for 131072 tokens: no sum loses what a token adds, none overflows.
+
+    A sum errs in proportion to the root of its terms, of which the bound of f32 has
+    4096 in view; that of others has a margin as large.
+    """
+    tokens, program = 131072, case.program
+    problem = make_problem(program, (1, tokens, 1))
+    launch(case, problem.arguments)
+    torch.cuda.synchronize()
+    out, ref = problem.outputs[0].view, problem.problem.expected["o"]
+    growth = reference.tolerance("f32") * (math.sqrt(tokens / 4096) - 1)
+    bound = reference.tolerance(program.operand_dtype) + growth
+    assert reference.error(out, ref) <= bound
 
 
 @wants(lambda program: not is_operator(program))
