@@ -66,7 +66,7 @@ def ConvertHLAToTile : Pass<"convert-hla-to-tile"> {
 def ConvertHLATileToLinalg : Pass<"convert-hla-tile-to-linalg"> {
   let summary = "Turns tile programs into linalg on tensors, for a CPU";
   let description = [{
-    A launch becomes an `scf.parallel` over batches and heads. Tiles stay values
+    A launch becomes an `scf.parallel` over batches, heads and slices. Tiles stay values
     of their tensor types, tf32 as f32: loads are copies into a buffer, zero
     outside of the view; dots are `linalg.matmul` on operands extended to the
     accumulator's type, three with `bf16x3`; `causal` and `decay` are
@@ -125,9 +125,9 @@ def ConvertHLATileToNVVM : Pass<"convert-hla-tile-to-nvvm", "::mlir::gpu::GPUMod
     |---|---|
     | `dot` | `ldmatrix` of 16-bit operands, loads of 32-bit ones; `mma.sync.m16n8k16` of bf16 and f16, `.m16n8k8` of tf32 |
     | `write`, `read` | of 16 bits `stmatrix` (or `movmatrix` and stores, before sm_90) and `ldmatrix`, of 32 bits stores and loads |
-    | `copy_async`, `copy_commit`, `copy_wait` | `cp.async` of 16 bytes, zero-filled |
+    | `copy_async`, `copy_commit`, `copy_wait` | `cp.async` of 16 bytes, or of 8 or 4 that divide a row, zero-filled; of 2, loads and stores |
     | `round` | `cvt.rna.tf32.f32` |
-    | `store` | stores of 16 bytes from shared memory, of 4 from registers |
+    | `store` | stores of 16 bytes, or what divides a row, from shared memory, of 4 from registers |
     | `barrier` | `bar.sync` |
 
     Fragments become scalars (`vector<2xT>` of 16-bit elements). A kernel's memrefs

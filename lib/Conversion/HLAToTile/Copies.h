@@ -15,7 +15,8 @@ namespace mlir::hla {
 
 /// Replaces copies of sequences and states in `root` by loops that yield the
 /// rows that they read: a launcher has kernels, and no other way to copy.
-void replaceCopies(Operation *root);
+/// Copies that no kernel of the target can make stay.
+void replaceCopies(Operation *root, const TargetInfo &target);
 
 } // namespace mlir::hla
 

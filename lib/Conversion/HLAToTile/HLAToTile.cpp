@@ -8,6 +8,7 @@
 
 #include "Copies.h"
 #include "HeadViews.h"
+#include "LoopVerifier.h"
 #include "Padding.h"
 #include "hla/Conversion/Passes.h"
 #include "hla/Dialect/HLA/Transforms/RowSlices.h"
@@ -66,6 +67,7 @@ private:
   // Of the chunk at hand.
   Value getChunkSize();
   Value lookup(OpOperand &use);
+  bool hasTile(Value row);
   Value getTile(OpOperand &use);
   Value getMasked(OpOperand &use, bool isMasked);
   Value maskCols(Value tile, int64_t cols, bool isSliced);
@@ -220,6 +222,16 @@ Value ProgramBuilder::lookup(OpOperand &use) {
   return sliced ? sliced : values.lookup(use.get());
 }
 
+/// Whether tokens have rows, or numbers, of their own.
+bool ProgramBuilder::hasTile(Value row) {
+  if (mlir::cast<VectorType>(row.getType()).getDimSize(0) != 1)
+    return true;
+  if (auto broadcast = row.getDefiningOp<vector::BroadcastOp>())
+    return hasTile(broadcast.getSource());
+  Value value = values.lookup(row);
+  return value && isa<RankedTensorType>(value.getType());
+}
+
 /// The rows of all tokens, also where all have one number.
 Value ProgramBuilder::getTile(OpOperand &use) {
   Value value = lookup(use);
@@ -314,9 +326,8 @@ Value ProgramBuilder::buildElementwise(Operation &op) {
     auto tile = dyn_cast<RankedTensorType>(type);
     return tile ? Type(tile.clone(elementType)) : elementType;
   };
-  const bool isScalar = llvm::none_of(op.getOpOperands(), [&](OpOperand &use) {
-    return isa<RankedTensorType>(lookup(use).getType());
-  });
+  const bool isScalar = llvm::none_of(
+      op.getOperands(), [&](Value operand) { return hasTile(operand); });
   OperationState state(b.getLoc(), op.getName());
   for (OpOperand &use : op.getOpOperands()) {
     Value value = isScalar ? lookup(use) : getTile(use);
@@ -401,12 +412,18 @@ Value ProgramBuilder::buildRow(StepOp step, Value sums) {
 }
 
 /// S' of the pass's description. W scales what the body has computed, where one
-/// of key and value is: that is in registers.
+/// of key and value is: that is in registers. Else it scales the narrower.
 Value ProgramBuilder::buildUpdate(StepOp step, Value sums) {
   const auto [maskKey, maskValue] = needsMask(step);
   Value k = getOperand(step.getKeyMutable(), maskKey),
         v = getOperand(step.getValueMutable(), maskValue);
-  bool scaleValue = isComputed(step.getValue()) && !isComputed(step.getKey());
+  auto getCols = [](Value tile) {
+    return mlir::cast<RankedTensorType>(tile.getType()).getDimSize(1);
+  };
+  const bool scaleValue =
+      isComputed(step.getValue()) == isComputed(step.getKey())
+          ? getCols(v) < getCols(k)
+          : isComputed(step.getValue());
   Value &scaled = scaleValue ? v : k;
   Value state = decay(Span::All, values.lookup(step.getState()), sums);
   scaled = decay(op.getReverse() ? Span::Before : Span::After, scaled, sums);
@@ -467,8 +484,7 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
       buildStep(step);
       continue;
     }
-    // Those are made where they are read.
-    if (isa<arith::ConstantOp, vector::BroadcastOp>(inner))
+    if (inner.getNumResults() == 1 && isUniform(inner.getResult(0)))
       continue;
     values[inner.getResult(0)] =
         llvm::TypeSwitch<Operation *, Value>(&inner)
@@ -575,85 +591,18 @@ struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
   void runOnOperation() override {
     TargetAttr target = TargetAttr::lookup(getOperation());
     if (target && target.getInfo().isGPU)
-      replaceCopies(getOperation());
+      replaceCopies(getOperation(), target.getInfo());
     SmallVector<FusedScanOp> loops;
     getOperation()->walk([&](FusedScanOp op) { loops.push_back(op); });
     for (FusedScanOp op : loops) {
-      if (failed(check(op)))
+      const TargetInfo &info =
+          target ? target.getInfo() : *TargetInfo::lookup("cpu");
+      if (failed(verifyLoop(op, info)))
         return signalPassFailure();
       OpBuilder builder(op);
-      TargetAttr target = TargetAttr::lookup(op);
-      ProgramBuilder(op, builder,
-                     target ? target.getInfo() : *TargetInfo::lookup("cpu"))
-          .build();
+      ProgramBuilder(op, builder, info).build();
       op.erase();
     }
-  }
-
-  static LogicalResult check(FusedScanOp op) {
-    if (!op.getScheduleAttr())
-      return op.emitOpError("expected a schedule (hla-assign-schedule gives "
-                            "one), but got none");
-    if (llvm::any_of(op.getOperandTypes(), llvm::IsaPred<TensorType>))
-      return op.emitOpError("expected operands in memory (hla-bufferize puts "
-                            "them there), but got tensors");
-    Block &body = op.getBody().front();
-    for (Operation &inner : body.without_terminator())
-      if (failed(checkInner(inner)))
-        return failure();
-    return checkStates(op);
-  }
-
-  /// Rows are vectors of one width, and an operation has one result.
-  static LogicalResult checkInner(Operation &op) {
-    auto isRow = [](Type type) {
-      auto vector = dyn_cast<VectorType>(type);
-      return vector && vector.getRank() == 1;
-    };
-    auto broadcast = dyn_cast<vector::BroadcastOp>(op);
-    auto constant = dyn_cast<arith::ConstantOp>(op);
-    if (isa<StepOp, hla::RowSumOp>(op) ||
-        (broadcast && isRow(broadcast.getSourceType()) &&
-         cast<VectorType>(broadcast.getSourceType()).getDimSize(0) == 1) ||
-        (constant && isa<SplatElementsAttr>(constant.getValue()) &&
-         isRow(op.getResult(0).getType())) ||
-        (op.hasTrait<OpTrait::Elementwise>() && op.getNumResults() == 1 &&
-         isRow(op.getResult(0).getType()) &&
-         llvm::all_of(op.getOperandTypes(), isRow)))
-      return success();
-    return op.emitOpError(
-               "expected hla.step, hla.row_sum, a broadcast of one "
-               "number, a splat constant or an elementwise operation "
-               "on rows in the body of a fused scan, but got ")
-           << op.getName();
-  }
-
-  /// A chunk is a step's tokens one after the other, so the state that a token
-  /// leaves must be the one that the step finds at the next token.
-  static LogicalResult checkStates(FusedScanOp op) {
-    Block &body = op.getBody().front();
-    auto isState = [&](Value value) {
-      return llvm::is_contained(op.getStateArguments(), value);
-    };
-    for (StepOp step : body.getOps<StepOp>())
-      if (!isState(step.getState()))
-        return step.emitOpError("expected the state to be one before the token "
-                                "(each is updated by one step), but got ")
-               << step.getState();
-    auto yield = cast<YieldOp>(body.getTerminator());
-    for (auto [argument, next] :
-         llvm::zip(op.getStateArguments(),
-                   yield.getValues().take_back(op.getNumStates()))) {
-      auto step = next.getDefiningOp<StepOp>();
-      if (next != argument &&
-          !(step && step.getState() == argument && step.getNext() == next))
-        return yield.emitOpError(
-                   "expected the state before the token, argument "
-                   "#")
-               << argument.getArgNumber()
-               << " of the body, or what a step made of it, but got " << next;
-    }
-    return success();
   }
 };
 

@@ -69,13 +69,14 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
 /// Every element of a fragment of f32 that a thread has, and its row and column
 /// in a view whose row `firstRow` is the tile's first. Calls `visit(register,
 /// row, col, isInside)`; the last is null where the view holds the whole tile.
+/// `slice` may be null.
 void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
-                    Value tileRow, Value firstRow, const Slice &slice,
+                    Value tileRow, Value firstRow, Value slice,
                     function_ref<void(int64_t, Value, Value, Value)> visit) {
   FragmentShape shape(tile);
   const bool transposed = shape.frag.getTransposed();
   const bool holdsRows = view.holdsRows(tile, tileRow);
-  Value firstCol = View::getFirstCol(e, tile, slice.number);
+  Value firstCol = View::getFirstCol(e, tile, slice);
   ThreadPlace place(e, shape.frag, Shuffle::Store);
   Value pieceRow = e.add(shape.getRow(e, place), e.div(place.lane, 4));
   Value pieceCol =
@@ -87,7 +88,7 @@ void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
       if (element == 1)
         neighbour = arith::AddIOp::create(e, neighbour, e.i64(1));
       Value isInside = holdsRows ? Value() : view.contains(e, row);
-      if (view.isNarrower(tile, slice.count)) {
+      if (view.isNarrower(tile, slice)) {
         Value hasCol = view.containsCol(e, col);
         isInside =
             isInside ? arith::AndIOp::create(e, isInside, hasCol) : hasCol;
@@ -124,6 +125,8 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
     RankedTensorType tile = op.getTile().getType();
     if (!isFragmentOfF32(tile))
       return rewriter.notifyMatchFailure(op, "not a fragment of f32");
+    if (failed(verifyColumns(op)))
+      return failure();
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
     SmallVector<Value> registers(FragAttr::getRegisters(tile));
@@ -133,7 +136,7 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
                                   /*alignment=*/4);
     };
     forEachElement(e, tile, view, op.getRow(),
-                   e.toI64(adaptor.getRow().front()), Slice(op, adaptor),
+                   e.toI64(adaptor.getRow().front()), getSlice(adaptor),
                    [&](int64_t i, Value row, Value col, Value isInside) {
                      if (!isInside) {
                        registers[i] = load(e, row, col);
@@ -165,6 +168,8 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!isFragmentOfF32(op.getTile().getType()))
       return rewriter.notifyMatchFailure(op, "not a fragment of f32");
+    if (failed(verifyColumns(op)))
+      return failure();
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
     ValueRange registers = adaptor.getTile();
@@ -174,7 +179,7 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
     };
     forEachElement(
         e, cast<RankedTensorType>(op.getTile().getType()), view, op.getRow(),
-        e.toI64(adaptor.getRow().front()), Slice(op, adaptor),
+        e.toI64(adaptor.getRow().front()), getSlice(adaptor),
         [&](int64_t i, Value row, Value col, Value isInside) {
           if (!isInside)
             return store(e, registers[i], row, col);

@@ -66,12 +66,13 @@ struct ConvertMask : OpConversionPattern<MaskOp> {
       return arith::SelectOp::create(e, isKept, value, zero);
     };
     if (!isFragment(type)) {
-      if (op.getDim() == Dim::Cols)
-        return rewriter.notifyMatchFailure(op, "a column has no columns");
-      Value lane = e.rem(e.opaqueThreadId(Shuffle::Write), 32);
+      // All of a column is in column 0.
+      const bool isRows = op.getDim() == Dim::Rows;
+      Value first =
+          isRows ? e.rem(e.opaqueThreadId(Shuffle::Write), 32) : e.i32(0);
       SmallVector<Value> registers(adaptor.getSource());
       for (auto [i, value] : llvm::enumerate(registers))
-        value = keep(value, lane, 32 * static_cast<int64_t>(i));
+        value = keep(value, first, isRows ? 32 * static_cast<int64_t>(i) : 0);
       rewriter.replaceOpWithMultiple(op, {registers});
       return success();
     }

@@ -45,11 +45,10 @@ struct Piece {
   }
 };
 
-/// The rows of a view from `firstRow` on.
+/// The rows of a view from `firstRow` on, of a slice if that is not null.
 struct ViewRows {
   View view;
-  Value firstRow;
-  Slice slice;
+  Value firstRow, slice;
 };
 
 /// Shares the pieces of a tile out among the threads of a kernel, neighbours
@@ -85,12 +84,12 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
   SmallVector<Value> cols, areColsInside;
   if (device) {
     numInside = device->view.countRows(e, device->firstRow, rows);
-    Value first = e.add(View::getFirstCol(e, buffer, device->slice.number),
+    Value first = e.add(View::getFirstCol(e, buffer, device->slice),
                         e.mul(piece, elements));
     for (int64_t part = 0; part < 16 / bytes; ++part) {
       Value col = e.add(first, part * elements * bytes / 16);
       cols.push_back(e.toI64(col));
-      if (device->view.isNarrower(buffer, device->slice.count))
+      if (device->view.isNarrower(buffer, device->slice))
         areColsInside.push_back(device->view.containsCol(e, col));
     }
   }
@@ -179,11 +178,13 @@ struct ConvertBufferStore : OpConversionPattern<StoreOp> {
     auto buffer = dyn_cast<MemRefType>(op.getTile().getType());
     if (!buffer)
       return rewriter.notifyMatchFailure(op, "not a buffer");
+    if (failed(verifyColumns(op)))
+      return failure();
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
     LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getTile().front(),
-        ViewRows{view, e.toI64(adaptor.getRow().front()), Slice(op, adaptor)},
+        ViewRows{view, e.toI64(adaptor.getRow().front()), getSlice(adaptor)},
         Shuffle::Store, [&](const Piece &piece) {
           scf::IfOp::create(e, piece.isInside, [&](OpBuilder &b, Location loc) {
             Value data = LLVM::LoadOp::create(b, loc, piece.getType(b),
@@ -207,12 +208,14 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
   LogicalResult
   matchAndRewrite(CopyAsyncOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (failed(verifyColumns(op)))
+      return failure();
     Emitter e(op.getLoc(), rewriter);
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     View view(adaptor.getView(), op.getView().getType());
     LogicalResult result = forEachPieceOfThread(
         e, op, buffer, adaptor.getBuffer().front(),
-        ViewRows{view, e.toI64(adaptor.getRow().front()), Slice(op, adaptor)},
+        ViewRows{view, e.toI64(adaptor.getRow().front()), getSlice(adaptor)},
         Shuffle::Copy, [&](const Piece &piece) {
           if (piece.bytes < 4)
             return copyAtOnce(e, piece);

@@ -10,11 +10,9 @@
 #define HLA_LIB_CONVERSION_TILETONVVM_VIEW_H
 
 #include "Emitter.h"
-#include "hla/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::hla::tile {
 
@@ -45,10 +43,10 @@ struct View {
   static Value getFirstCol(Emitter &e, ShapedType tile, Value slice) {
     return slice ? e.mul(e.toI32(slice), tile.getDimSize(1)) : e.i32(0);
   }
-  /// Whether a tile, or one of `slices`, has columns that the view does not
-  /// have, and whether one, i64 or i32, is in it.
-  bool isNarrower(ShapedType tile, int64_t slices) const {
-    return type.getDimSize(1) < slices * tile.getDimSize(1);
+  /// Whether a tile, or that of a slice, may have columns that the view does
+  /// not have, and whether one, i64 or i32, is in it.
+  bool isNarrower(ShapedType tile, Value slice) const {
+    return slice || type.getDimSize(1) < tile.getDimSize(1);
   }
   Value containsCol(Emitter &e, Value col) const {
     Value cols = arith::ConstantOp::create(
@@ -69,25 +67,21 @@ struct View {
   MemRefType type;
 };
 
-/// The slice of a load, store or copy, or null, and how many there are.
-struct Slice {
-  template <typename Op, typename Adaptor> Slice(Op op, Adaptor adaptor) {
-    if (!op.getSlice())
-      return;
-    number = adaptor.getSlice().front();
-    // Before or after its conversion, the kernel has its schedule.
-    auto kernel = op->template getParentOfType<FunctionOpInterface>();
-    auto schedule =
-        kernel->template getAttrOfType<ScheduleAttr>(kScheduleAttrName);
-    count = schedule ? schedule.getSlices() : kMost;
-  }
+/// The slice of a load, store or copy, or null.
+template <typename Adaptor> Value getSlice(Adaptor adaptor) {
+  return adaptor.getSlice().empty() ? Value() : adaptor.getSlice().front();
+}
 
-  /// What a schedule has at most.
-  static constexpr int64_t kMost = 16;
-
-  Value number;
-  int64_t count = 1;
-};
+/// Emits an error if it is not known how many columns the view has.
+template <typename Op> LogicalResult verifyColumns(Op op) {
+  MemRefType view = op.getView().getType();
+  if (view.getRank() == 1 || !view.isDynamicDim(1))
+    return success();
+  return op.emitOpError() << "expected a view whose number of columns is known "
+                             "(rows are copied by as many bytes as divide "
+                             "them), but got "
+                          << view;
+}
 
 } // namespace mlir::hla::tile
 

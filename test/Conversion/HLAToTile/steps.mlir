@@ -50,7 +50,8 @@ func.func @forward_exclusive(%Q: !Q, %V: !V, %O: !V) {
 }
 
 // With G the sums of log-decays over the n tokens that the chunk has: exp(G_i) on
-// rows of q S; exp(G_{n-1}) on the state and exp(G_{n-1} - G_j) on rows of k.
+// rows of q S; exp(G_{n-1}) on the state and exp(G_{n-1} - G_j) on rows of k or v,
+// whichever are narrower.
 // CHECK-LABEL: func @forward_decay
 // CHECK-DAG:     %[[LOG:.*]] = arith.constant -0.693147{{.*}} : f64
 // CHECK:         %[[T:.*]] = memref.dim %{{.*}}, %c1
@@ -65,8 +66,8 @@ func.func @forward_exclusive(%Q: !Q, %V: !V, %O: !V) {
 // CHECK-DAG:       %[[DQS:.*]] = hla_tile.decay through %[[QS]] by %[[G]]
 // CHECK-DAG:       hla_tile.dot %[[A]], %[[V]], %[[DQS]] :
 // CHECK-DAG:       %[[DS:.*]] = hla_tile.decay all %[[S]] by %[[G]]
-// CHECK-DAG:       %[[DK:.*]] = hla_tile.decay after %[[Q]] by %[[G]]
-// CHECK-DAG:       %[[S1:.*]] = hla_tile.dot %[[DK]], %[[V]], %[[DS]] transpose_lhs
+// CHECK-DAG:       %[[DV:.*]] = hla_tile.decay after %[[V]] by %[[G]]
+// CHECK-DAG:       %[[S1:.*]] = hla_tile.dot %[[Q]], %[[DV]], %[[DS]] transpose_lhs
 // CHECK:           scf.yield %[[S1]]
 func.func @forward_decay(%Q: !Q, %V: !V, %O: !V) {
   hla.fused_scan schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
@@ -112,7 +113,7 @@ func.func @forward_exclusive_decay(%Q: !Q, %V: !V, %O: !V) {
 // CHECK-DAG:       %[[QS:.*]] = hla_tile.dot %[[Q]], %[[S]],
 // CHECK-DAG:       hla_tile.decay from %[[QS]] by %[[G]]
 // CHECK-DAG:       hla_tile.decay all %[[S]] by %[[G]]
-// CHECK-DAG:       hla_tile.decay before %[[Q]] by %[[G]]
+// CHECK-DAG:       hla_tile.decay before %{{.*}} by %[[G]] : tensor<16x4xf32>
 func.func @reverse_decay(%Q: !Q, %V: !V, %O: !V) {
   hla.fused_scan reverse schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
       ins(%Q, %V : !Q, !V) outs(%O : !V) carry_in [false] carry_out [false] {

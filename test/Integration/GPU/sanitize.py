@@ -8,8 +8,8 @@
 A sanitizer works on one core for the most part, so the tests are dealt to N processes.
 Only the kernels of the bundles are watched: those of the oracle, which are torch's, are
 most of the work. Prints a line a tool, with what its logs report; fails if one of them
-reports an error or a hazard, or if a test fails, or if none ran; or if the tool finds
-nothing wrong with a kernel that was broken for it.
+reports an error or a hazard, or if a test fails, or if none ran; or if memcheck or
+racecheck finds nothing wrong with a kernel that was broken for it.
 """
 
 import argparse

@@ -79,9 +79,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (stages < 1 || stages > 8)
     return emitError() << "expected stages to be from 1 to 8, but got "
                        << stages;
-  if (slices < 1 || slices > 16 || !llvm::isPowerOf2_64(slices))
-    return emitError() << "expected slices to be a power of two from 1 to 16 "
-                          "(they cut tiles into equal parts), but got "
+  if (slices < 1 || slices > kMaxSlices || !llvm::isPowerOf2_64(slices))
+    return emitError() << "expected slices to be a power of two from 1 to "
+                       << kMaxSlices
+                       << " (they cut tiles into equal parts), but got "
                        << slices;
   return success();
 }

@@ -157,8 +157,8 @@ Rows finish(Operator op, ScanBuilder &b, Rows numerator, Rows denominator) {
 
 /// Moves the operations after `begin`, up to `last`, before `end` if nothing
 /// between needs them.
-static void sink(Operation *begin, Operation *last, Operation *end,
-                 RewriterBase &rewriter) {
+void sink(Operation *begin, Operation *last, Operation *end,
+          RewriterBase &rewriter) {
   SmallPtrSet<Operation *, 8> sunk;
   Operation *place = end;
   while (last != begin) {

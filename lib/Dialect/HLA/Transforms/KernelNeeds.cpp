@@ -33,8 +33,7 @@ static int64_t getCols(Value row) {
   return cast<ShapedType>(row.getType()).getShape().back();
 }
 
-/// A sequence of rows, not of one number a token or a head.
-static bool hasRows(Value sequence) {
+bool hla::hasRows(Value sequence) {
   return cast<ShapedType>(sequence.getType()).getRank() == 4 &&
          getCols(sequence) != 1;
 }
@@ -71,10 +70,13 @@ void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
   Block &body = loop.getBody().front();
   for (auto [input, argument] :
        llvm::zip(loop.getInputs(), body.getArguments())) {
-    if (handedOn.contains(input) || !hasRows(input))
-      continue;
     Type type = getElementTypeOrSelf(input);
-    addNew(inputTypes, type);
+    if (handedOn.contains(input))
+      continue;
+    if (cast<ShapedType>(input.getType()).getRank() == 4)
+      addNew(inputTypes, type);
+    if (!hasRows(input))
+      continue;
     for (OpOperand &use : argument.getUses())
       addNew(inputs,
              Row{input, rows.getWidth(getCols(input), rows.isSliced(use)),
@@ -90,7 +92,7 @@ void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
   };
   auto yield = cast<YieldOp>(body.getTerminator());
   for (auto [i, output] : llvm::enumerate(loop.getSequenceOutputs())) {
-    // What leaves no loop but the last is never written.
+    // What only these loops read is never written.
     const bool isInner = loop.getNumResults() &&
                          llvm::any_of(loop.getResult(i).getUsers(), isRead);
     if (isInner)
@@ -138,21 +140,33 @@ void KernelNeeds::addStep(StepOp step, FusedScanOp loop) {
                 valueCols = rows.getWidth(
                     getCols(value), rows.isSliced(step.getValueMutable()));
   // One number a token becomes a row.
+  auto isInput = [](Value row) {
+    return isa<TensorType, MemRefType>(row.getType());
+  };
   auto addWritten = [&](Value row, int64_t cols) {
-    if (!isa<TensorType, MemRefType>(row.getType()) || getCols(row) == 1)
+    if (!isInput(row) || getCols(row) == 1)
       addNew(written, Row{row, cols, 0});
   };
   addWritten(query, keyCols);
   addWritten(key, keyCols);
   addWritten(value, valueCols);
+  // The column of a product is the sum of its tile's rows.
+  if (!step.getRow().use_empty() && getCols(value) == 1 && valueCols != 1)
+    ++numRowSums;
   if (!step.getRow().use_empty())
     addNew(scores, Scores{query, key, logDecay, decay, step.getExclusive()});
-  widestRow = std::max({widestRow, keyCols, valueCols});
+  widestRow = std::max(widestRow, valueCols);
+  widestKey = std::max(widestKey, keyCols);
   if (!logDecay && decay == 1.0)
     return;
+  // As convert-hla-to-tile chooses what a decay scales.
+  const bool isValueComputed = !isInput(value), isKeyComputed = !isInput(key);
+  const bool scalesValue =
+      isValueComputed == isKeyComputed ? valueCols < keyCols : isValueComputed;
+  const int64_t scaledCols = scalesValue ? valueCols : keyCols;
+  widestRow = std::max(widestRow, scaledCols);
   ++numDecayedSteps;
-  addNew(decayed, std::pair(Update{key, value, logDecay, decay},
-                            std::max(keyCols, valueCols)));
+  addNew(decayed, std::pair(Update{key, value, logDecay, decay}, scaledCols));
 }
 
 int64_t KernelNeeds::getSharedMemory(ScheduleAttr schedule) const {
@@ -180,8 +194,11 @@ int64_t KernelNeeds::getWorkingRegisters(ScheduleAttr schedule) const {
   const int64_t n = numDecayedSteps;
   const bool hasParts = schedule.getPrecision() == Precision::BF16x3 ||
                         schedule.getPrecision() == Precision::F32;
-  const int64_t row =
-      schedule.getChunk() * widestRow / (32 * schedule.getWarps());
-  return 96 + 2 * std::max<int64_t>(row - 16, 0) + (n ? 16 : 0) +
+  const int64_t threads = 32 * schedule.getWarps(), chunk = schedule.getChunk(),
+                row = chunk * widestRow / threads,
+                scoresOfThread = chunk * chunk / threads;
+  return 96 + 2 * std::max<int64_t>(row - 16, 0) +
+         2 * std::max<int64_t>(chunk * widestKey / 256 - 16, 0) +
+         std::max<int64_t>(scoresOfThread - 8, 0) + (n ? 16 : 0) +
          5 * n * (n - 1) / 2 + (hasParts ? 4 * n : 0);
 }

@@ -13,6 +13,9 @@
 
 namespace mlir::hla {
 
+/// Whether a sequence has rows, not one number a token or a head.
+bool hasRows(Value sequence);
+
 /// The tiles of the kernel that some loops make when they are put into one:
 /// what the loops hand on to each other is a value there, and what is the same
 /// in several is there once.
@@ -23,7 +26,7 @@ public:
 
   /// The types of the tiles that hold the states.
   ArrayRef<VectorType> getStates() const { return states; }
-  /// The element types of the sequences of rows that are read.
+  /// The element types of the sequences that are read, of rank 4.
   ArrayRef<Type> getInputTypes() const { return inputTypes; }
   /// Whether blocks can share the loops out so.
   bool areSlicesUseful() const { return rows.areUseful(); }
@@ -38,7 +41,7 @@ public:
   /// of one product, operands on their way, and addresses; and what decays
   /// need, which grows with their number, since rows wait for one another. What
   /// that is was found by assembling kernels
-  /// (benchmarks/notes/portable-kernels.md).
+  /// (benchmarks/notes/operators.md).
   int64_t getWorkingRegisters(ScheduleAttr schedule) const;
 
 private:
@@ -76,14 +79,15 @@ private:
   /// Rows of steps that warps write.
   SmallVector<Row> written;
   SmallVector<Scores> scores;
-  /// What decays scale, and the wider one's columns.
+  /// What decays scale, and the columns of that.
   SmallVector<std::pair<Update, int64_t>> decayed;
-  /// What each state is added up of, from which carry, and its tile.
+  /// What each state is added up of, and from which carry; its tile is in
+  /// states.
   SmallVector<std::pair<Update, Value>> sums;
   SmallVector<VectorType> states;
   int64_t numRowSums = 0, numDecayedSteps = 0;
-  /// Columns of the widest row of a step.
-  int64_t widestRow = 0;
+  /// Columns of the widest row that is computed or scaled, and of a key.
+  int64_t widestRow = 0, widestKey = 0;
 };
 
 } // namespace mlir::hla

@@ -16,8 +16,7 @@ static int64_t getCols(Value row) {
   return cast<ShapedType>(row.getType()).getShape().back();
 }
 
-/// A row that is made as it is needed, whole or sliced.
-static bool isUniform(Value row) {
+bool hla::isUniform(Value row) {
   Operation *op = row.getDefiningOp();
   return op && (op->hasTrait<OpTrait::ConstantLike>() ||
                 isa<vector::BroadcastOp>(op));
@@ -78,8 +77,11 @@ void RowSlices::makeWhole(Value row) {
 void RowSlices::addLoop(FusedScanOp loop) {
   Block &body = loop.getBody().front();
   for (Operation &op : body.without_terminator())
-    if (!isUniform(op.getResult(0)))
+    if (op.getNumResults() == 0 || !isUniform(op.getResult(0)))
       addOperation(op, loop);
+  for (BlockArgument state : loop.getStateArguments())
+    if (!isShared(getCols(state)))
+      makeWhole(state);
   auto yield = cast<YieldOp>(body.getTerminator());
   if (loop->getNumResults())
     for (size_t i = 0; i < loop.getSequenceOutputs().size(); ++i)
@@ -98,12 +100,29 @@ void RowSlices::addOperation(Operation &op, FusedScanOp loop) {
     // States that add up the same will be one.
     auto getSource = [&](Value row) {
       auto argument = dyn_cast<BlockArgument>(row);
-      return argument ? loop.getInputs()[argument.getArgNumber()] : row;
+      if (!argument)
+        return row;
+      Value input = loop.getInputs()[argument.getArgNumber()],
+            source = handedOn.lookup(input);
+      return source ? source : input;
     };
     auto [it, isNew] = states.try_emplace(
         {getSource(step.getKey()), getSource(step.getValue())}, step.getRow());
     if (!isNew)
       tie(it->second, step.getRow());
+    return;
+  }
+  // What is no operation on rows has no slices.
+  auto isRow = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && vector.getRank() == 1;
+  };
+  if (op.getNumResults() != 1 || !isRow(op.getResult(0).getType()) ||
+      !llvm::all_of(op.getOperandTypes(), isRow)) {
+    for (Value value : llvm::concat<Value>(SmallVector<Value>(op.getOperands()),
+                                           SmallVector<Value>(op.getResults())))
+      if (isRow(value.getType()))
+        makeWhole(resolve(value));
     return;
   }
   Value result = op.getResult(0);
@@ -135,10 +154,11 @@ bool RowSlices::isSliced(OpOperand &use) const {
     return (&use == &step.getValueMutable() ||
             &use == &step.getStateMutable()) &&
            isSliced(step.getRow());
-  if (isa<hla::RowSumOp>(owner) || getCols(use.get()) == 1)
+  auto type = dyn_cast<VectorType>(use.get().getType());
+  if (isa<hla::RowSumOp>(owner) || !type || type.getShape().back() == 1)
     return false;
   if (!isa<YieldOp>(owner))
-    return isSliced(owner->getResult(0));
+    return owner->getNumResults() == 1 && isSliced(owner->getResult(0));
   Value computed = resolve(use.get());
   return computed ? isSliced(computed) : isShared(getCols(use.get()));
 }

@@ -42,12 +42,6 @@ static int64_t countRegisters(ArrayRef<VectorType> states, int64_t warps) {
   return elements / (32 * warps);
 }
 
-/// Whether a sequence has rows, not one number a token or a head.
-static bool hasRows(Value sequence) {
-  auto type = cast<ShapedType>(sequence.getType());
-  return type.getRank() == 4 && type.getDimSize(3) != 1;
-}
-
 /// The precision of the narrowest rows, if they are of one type: what is wider
 /// beside them, rows that another loop has computed, would be rounded to it in
 /// one loop too.
@@ -75,12 +69,14 @@ static bool fits(const KernelNeeds &needs, ScheduleAttr schedule,
 /// target, and two stages of a second-order operator fit on each;
 /// benchmarks/notes/ has the times of others. Slices, each of which reads keys
 /// again, are what nothing else fits without; chunks of 16 tokens, of which two
-/// warps take one, what wide rows of 32 bits need. Null if nothing fits.
+/// warps take one, what wide rows of 32 bits need. Null if nothing fits; `last`
+/// is what needs the least then.
 static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
                                   const TargetInfo &target,
-                                  std::optional<Precision> wanted) {
+                                  std::optional<Precision> wanted,
+                                  ScheduleAttr &last) {
   for (int64_t chunk : {32, 16})
-    for (int64_t slices : {1, 2, 4, 8}) {
+    for (int64_t slices = 1; slices <= ScheduleAttr::kMaxSlices; slices *= 2) {
       KernelNeeds needs(loops, target, slices);
       if (slices != 1 && !needs.areSlicesUseful())
         break;
@@ -89,10 +85,10 @@ static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
       const int64_t warps = std::min<int64_t>(
           getDefaultWarps(needs.getStates()), chunk == 32 ? 8 : 2);
       for (int64_t stages : {2, 1}) {
-        auto schedule = ScheduleAttr::get(loops.front()->getContext(), chunk,
-                                          warps, stages, precision, slices);
-        if (fits(needs, schedule, target))
-          return schedule;
+        last = ScheduleAttr::get(loops.front()->getContext(), chunk, warps,
+                                 stages, precision, slices);
+        if (fits(needs, last, target))
+          return last;
       }
     }
   return {};
@@ -103,7 +99,7 @@ int64_t ScheduleModel::countSlices(ArrayRef<FusedScanOp> loops,
                                    std::optional<Precision> precision) {
   if (!target.isGPU)
     return 1;
-  ScheduleAttr schedule = getGPUDefault(loops, target, precision);
+  ScheduleAttr last, schedule = getGPUDefault(loops, target, precision, last);
   return schedule ? schedule.getSlices() : 0;
 }
 
@@ -126,8 +122,18 @@ LogicalResult ScheduleModel::verifyGPUOperation() {
       return op.emitOpError() << "expected states of f32 on " << target.arch
                               << " (its tensor cores add up in f32), but got "
                               << state.getType();
+  // A log-decay may be f64.
+  auto isOperand = [](BlockArgument argument) {
+    return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+      auto step = dyn_cast<StepOp>(use.getOwner());
+      return step &&
+             (&use == &step.getQueryMutable() ||
+              &use == &step.getKeyMutable() || &use == &step.getValueMutable());
+    });
+  };
   for (auto [i, input] : llvm::enumerate(op.getInputs()))
-    if (hasRows(input) && getElementTypeOrSelf(input).isF64())
+    if ((hasRows(input) || isOperand(op.getBody().getArgument(i))) &&
+        getElementTypeOrSelf(input).isF64())
       return op.emitOpError()
              << "expected input #" << i << " to be bf16, f16 or f32 on "
              << target.arch << " (its tensor cores add up in f32), but got "
@@ -188,6 +194,10 @@ LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
 }
 
 LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
+  if (!target.isGPU && schedule.getSlices() != 1)
+    return op.emitOpError()
+           << "expected a schedule of one slice on " << target.arch
+           << " (it has no thread blocks), but got " << schedule;
   if (!target.isGPU)
     return success();
   if (failed(verifyGPUOperation()))
@@ -214,7 +224,7 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
     if (failed(
             verifyShared("a state", state.getDimSize(0), state.getDimSize(1))))
       return failure();
-  if (int64_t shared = getSharedMemory(schedule);
+  if (int64_t shared = needs.getSharedMemory(schedule);
       shared > target.sharedMemoryPerBlock)
     return op.emitOpError()
            << "expected a schedule that needs at most "
@@ -223,7 +233,7 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
            << schedule << ", which needs " << shared;
   const int64_t available = target.getRegistersPerThread(schedule.getWarps()),
                 working = needs.getWorkingRegisters(schedule);
-  if (int64_t states = getStateRegisters(schedule);
+  if (int64_t states = countRegisters(needs.getStates(), schedule.getWarps());
       states + working > available)
     return op.emitOpError()
            << "expected a schedule whose states need at most "
@@ -246,15 +256,9 @@ ScheduleModel::getDefault(std::optional<Precision> wanted) {
   }
   if (failed(verifyGPUOperation()))
     return failure();
-  ScheduleAttr schedule = getGPUDefault(op, target, wanted);
-  // One that does not fit, to say why.
-  if (!schedule) {
-    KernelNeeds needs(op, target, /*slices=*/1);
-    schedule = ScheduleAttr::get(
-        op.getContext(), /*chunk=*/32, getDefaultWarps(needs.getStates()),
-        /*stages=*/1, wanted ? *wanted : getPrecisionOf(needs.getInputTypes()));
-  }
-  if (failed(verify(schedule)))
+  // What does not fit says why.
+  ScheduleAttr last, schedule = getGPUDefault(op, target, wanted, last);
+  if (failed(verify(schedule ? schedule : last)))
     return failure();
   return schedule;
 }

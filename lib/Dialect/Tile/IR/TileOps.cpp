@@ -141,7 +141,18 @@ LogicalResult LaunchOp::verifyRegions() {
                          << " index arguments (batch, head, and a slice if "
                             "there are several), but got "
                          << body.getArgumentTypes();
-  return success();
+  WalkResult result = body.walk([&](Operation *op) {
+    Value slice = isa<LoadOp>(op)    ? cast<LoadOp>(op).getSlice()
+                  : isa<StoreOp>(op) ? cast<StoreOp>(op).getSlice()
+                                     : Value();
+    if (!slice || slice == getSlice())
+      return WalkResult::advance();
+    op->emitOpError() << "expected the slice to be the launch's third index "
+                         "(its schedule says how many there are), but got "
+                      << slice;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 //===----------------------------------------------------------------------===//

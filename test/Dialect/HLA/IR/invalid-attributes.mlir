@@ -59,12 +59,12 @@ func.func @precision() attributes {s = #hla.schedule<chunk = 64, warps = 4, stag
 
 // -----
 
-// expected-error @+1 {{expected slices to be a power of two from 1 to 16 (they cut tiles into equal parts), but got 3}}
+// expected-error @+1 {{expected slices to be a power of two from 1 to 8 (they cut tiles into equal parts), but got 3}}
 func.func @slices_power() attributes {s = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 3>} { return }
 
 // -----
 
-// expected-error @+1 {{expected slices to be a power of two from 1 to 16 (they cut tiles into equal parts), but got 32}}
+// expected-error @+1 {{expected slices to be a power of two from 1 to 8 (they cut tiles into equal parts), but got 32}}
 func.func @slices_many() attributes {s = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 32>} { return }
 
 // -----

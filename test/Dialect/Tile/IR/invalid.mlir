@@ -274,3 +274,32 @@ func.func @broadcast_type(%x: tensor<64x1xf32>) {
   %y = hla_tile.broadcast %x : tensor<64x1xf32> -> tensor<64x32xf64>
   return
 }
+
+// -----
+
+func.func @slice_of_column(%v: memref<?xf32>, %n: index) {
+  hla_tile.launch (%b, %h, %z) in (%n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
+    // expected-error @+1 {{'hla_tile.load' op expected no slice (the view has one number a row), but got one of 'memref<?xf32>'}}
+    %t = hla_tile.load %v[%n] slice %z : memref<?xf32> -> tensor<64x1xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @slice_of_none(%v: memref<?x160xbf16>, %n: index) {
+  hla_tile.launch (%b, %h) in (%n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
+    // expected-error @+1 {{'hla_tile.load' op expected the slice to be the launch's third index (its schedule says how many there are), but got}}
+    %t = hla_tile.load %v[%n] slice %n : memref<?x160xbf16> -> tensor<64x128xbf16>
+  }
+  return
+}
+
+// -----
+
+// expected-error @+2 {{'hla_tile.launch' op expected the region to have 3 index arguments (batch, head, and a slice if there are several), but got 'index', 'index'}}
+func.func @no_slice(%n: index) {
+  hla_tile.launch (%b, %h) in (%n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
+  }
+  return
+}

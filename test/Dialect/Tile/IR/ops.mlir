@@ -126,12 +126,27 @@ func.func @decay(%x: tensor<64x128xf32>, %s: tensor<32x8xf32>, %G: tensor<64x1xf
   return
 }
 
+// A run has a slice where the schedule has several; loads and stores are of it.
+// CHECK-LABEL: func @slices
+// CHECK:         hla_tile.launch (%{{.*}}, %{{.*}}, %[[Z:.*]]) in (%{{.*}}, %{{.*}}) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
+// CHECK:           %[[T:.*]] = hla_tile.load %[[V:.*]][%[[R:.*]]] slice %[[Z]] : memref<?x160xbf16> -> tensor<64x128xbf16>
+// CHECK:           hla_tile.store %[[T]], %[[V]][%[[R]]] slice %[[Z]] : tensor<64x128xbf16>, memref<?x160xbf16>
+func.func @slices(%v: memref<?x160xbf16>, %n: index) {
+  hla_tile.launch (%b, %h, %z) in (%n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
+    %t = hla_tile.load %v[%n] slice %z : memref<?x160xbf16> -> tensor<64x128xbf16>
+    hla_tile.store %t, %v[%n] slice %z : tensor<64x128xbf16>, memref<?x160xbf16>
+  }
+  return
+}
+
 // CHECK-LABEL: func @rows
 // CHECK:         hla_tile.mask rows %{{.*}}[%{{.*}}] {tag} : tensor<64x32xbf16>
+// CHECK:         hla_tile.mask cols %{{.*}}[%{{.*}}] : tensor<64x32xbf16>
 // CHECK:         hla_tile.sum_rows %{{.*}} {tag} : tensor<64x32xbf16> -> tensor<64x1xf32>
 // CHECK:         hla_tile.broadcast %{{.*}} {tag} : tensor<64x1xf32> -> tensor<64x32xf32>
 func.func @rows(%x: tensor<64x32xbf16>, %c: tensor<64x1xf32>, %n: index) {
   %0 = hla_tile.mask rows %x[%n] {tag} : tensor<64x32xbf16>
+  %3 = hla_tile.mask cols %x[%n] : tensor<64x32xbf16>
   %1 = hla_tile.sum_rows %x {tag} : tensor<64x32xbf16> -> tensor<64x1xf32>
   %2 = hla_tile.broadcast %c {tag} : tensor<64x1xf32> -> tensor<64x32xf32>
   return

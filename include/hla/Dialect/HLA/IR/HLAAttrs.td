@@ -49,7 +49,7 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
     - `warps`: warps of a thread block (GPU), a power of two up to 16; 1 on a CPU.
     - `stages`: chunks of every loaded tensor that shared memory holds at a time
       (GPU); `stages - 1` are in flight while one is used. 1 on a CPU.
-    - `slices`: thread blocks (GPU) that share a head, a power of two up to 16,
+    - `slices`: thread blocks (GPU) that share a head, a power of two up to 8,
       by default 1: each has a part of the columns of values, states and outputs,
       of all that are not summed over again in the loop. 1 on a CPU.
     - `precision`: what operands of matrix products are rounded to, once for
@@ -84,6 +84,8 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// The most slices: columns of a tile are at most 256, of a slice at least 32.
+    static constexpr int64_t kMaxSlices = 8;
     /// The type that a chunk's values are rounded to before they are operands
     /// of matrix products.
     FloatType getOperandType() const;

@@ -68,11 +68,11 @@ def HLAAssignSchedule : Pass<"hla-assign-schedule", "::mlir::ModuleOp"> {
   let description = [{
     Writes the target on the module (`hla.target`) and a `#hla.schedule` on every
     `hla.fused_scan` that has none. On a GPU: 32 tokens a chunk, two stages (one
-    where shared memory holds no more), one warp for every 16 rows of the largest
-    state, but four to eight, as few slices as states fit in, products in the
-    inputs' own precision; 16 tokens and two warps where nothing else fits. On a CPU: 16 tokens a chunk,
-    products in `f32`, or `f64` where an operand is. The option `precision` asks
-    for another one. A schedule that is there already is kept. Either way it is
+    where shared memory holds no more), one warp for every 16 rows or columns of
+    the largest state, but four to eight, as few slices as states fit in, products
+    in the inputs' own precision; 16 tokens and two warps where nothing else fits.
+    On a CPU: 16 tokens a chunk, products in `f32`, or `f64` where an operand is.
+    The option `precision` asks for another one. A schedule that is there already is kept. Either way it is
     verified against the target's limits; what the target cannot hold is an
     error.
 

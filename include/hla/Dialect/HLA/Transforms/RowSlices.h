@@ -14,6 +14,10 @@
 
 namespace mlir::hla {
 
+/// Whether a row is made where it is read, whole or sliced: a constant, or one
+/// number as a row.
+bool isUniform(Value row);
+
 /// Which rows of a loop have a part of their columns in each of several thread
 /// blocks.
 ///

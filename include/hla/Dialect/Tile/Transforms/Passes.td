@@ -15,8 +15,8 @@ def HLATileOutlineKernels : Pass<"hla-tile-outline-kernels", "::mlir::ModuleOp">
   let summary = "Moves tile programs into GPU kernels";
   let description = [{
     Every `hla_tile.launch` becomes a `gpu.func`, in the `gpu.module` of its
-    function's kernels, and a `gpu.launch_func` with one thread block a head:
-    block `(b, h)` is head `h` of batch `b`. What the program uses from around it
+    function's kernels, and a `gpu.launch_func` with one thread block a head and
+    slice: block `(b, h, s)` is slice `s` of head `h` of batch `b`. What the program uses from around it
     becomes an argument; constants move along. The kernel keeps the
     schedule, as `hla_tile.schedule`.
 
