@@ -264,7 +264,8 @@ class Problem:
         if self.extents.lengths:
             # Tokens of no sequence say nothing.
             tokens = self.extents.lengths[-1] - self.extents.lengths[0]
-        tokens = max(1, tokens)
+        # The norm of rows of few numbers hangs on few of them: powers of q·k spread far.
+        tokens = max(1, tokens * min(1.0, min(self.program.d, self.program.dv) / 8))
         if operand.name != "o":
             # A state is as exact as what it remembers averages out.
             tokens = max(1, min(tokens, self._memory))
