@@ -18,6 +18,7 @@ using namespace mlir::hla;
 static bool hasRowsOfKernels(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && memref.getRank() == 4 && memref.getDimSize(3) > 0 &&
+         memref.getDimSize(3) <= ScheduleModel::kMaxGPUWidth &&
          memref.isLastDimUnitStride() &&
          isa<BFloat16Type, Float16Type, Float32Type>(memref.getElementType());
 }

@@ -16,11 +16,6 @@
 using namespace mlir;
 using namespace mlir::hla;
 
-bool hla::isComputed(Value row) {
-  Operation *definition = row.getDefiningOp();
-  return definition && !definition->hasTrait<OpTrait::ConstantLike>();
-}
-
 static bool isFiniteConstant(Value row) {
   FloatAttr value;
   SplatElementsAttr splat;

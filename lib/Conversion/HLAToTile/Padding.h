@@ -15,9 +15,6 @@
 
 namespace mlir::hla {
 
-/// Whether a row of a body is what an operation other than a constant has made.
-bool isComputed(Value row);
-
 /// Whether the tile of a row of a body is known to be zero after the last token
 /// of the chunk, or after the row's last column where the tile is wider, given
 /// that what is loaded is, and that values of steps are after their last

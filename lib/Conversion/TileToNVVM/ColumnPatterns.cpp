@@ -85,22 +85,10 @@ struct ConvertColumnLoad : OpConversionPattern<LoadOp> {
     SmallVector<Value> registers;
     forEachNumber(e, type, view, e.toI64(adaptor.getRow().front()), lane,
                   [&](int64_t, Value row, Value isInside) {
-                    auto guarded = scf::IfOp::create(
-                        e, isInside,
-                        [&](OpBuilder &b, Location loc) {
-                          Emitter nested(loc, b);
-                          Value address =
-                              view.getAddress(nested, row, nested.i64(0));
-                          Value number = LLVM::LoadOp::create(
-                              nested, elementType, address);
-                          scf::YieldOp::create(nested, number);
-                        },
-                        [&](OpBuilder &b, Location loc) {
-                          Value zero = arith::ConstantOp::create(
-                              b, loc, b.getZeroAttr(elementType));
-                          scf::YieldOp::create(b, loc, zero);
-                        });
-                    registers.push_back(guarded.getResult(0));
+                    registers.push_back(
+                        e.loadIf(isInside, elementType, [&](Emitter &nested) {
+                          return view.getAddress(nested, row, nested.i64(0));
+                        }));
                   });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();

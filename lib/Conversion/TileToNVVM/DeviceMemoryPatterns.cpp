@@ -130,29 +130,19 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
     SmallVector<Value> registers(FragAttr::getRegisters(tile));
-    auto load = [&](Emitter &e, Value row, Value col) -> Value {
-      return LLVM::LoadOp::create(e, e.getF32Type(),
-                                  view.getAddress(e, row, col),
-                                  /*alignment=*/4);
-    };
     forEachElement(e, tile, view, op.getRow(),
                    e.toI64(adaptor.getRow().front()), getSlice(adaptor),
                    [&](int64_t i, Value row, Value col, Value isInside) {
-                     if (!isInside) {
-                       registers[i] = load(e, row, col);
-                       return;
-                     }
-                     auto guarded = scf::IfOp::create(
-                         e, isInside,
-                         [&](OpBuilder &b, Location loc) {
-                           Emitter nested(loc, b);
-                           scf::YieldOp::create(nested, load(nested, row, col));
-                         },
-                         [&](OpBuilder &b, Location loc) {
-                           Emitter nested(loc, b);
-                           scf::YieldOp::create(nested, nested.f32(0.0));
-                         });
-                     registers[i] = guarded.getResult(0);
+                     auto getAddress = [&](Emitter &e) {
+                       return view.getAddress(e, row, col);
+                     };
+                     registers[i] =
+                         isInside
+                             ? e.loadIf(isInside, e.getF32Type(), getAddress,
+                                        /*alignment=*/4)
+                             : LLVM::LoadOp::create(e, e.getF32Type(),
+                                                    getAddress(e),
+                                                    /*alignment=*/4);
                    });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();

@@ -10,6 +10,7 @@
 #include "Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -112,6 +113,24 @@ Value Emitter::shuffle(NVVM::ShflKind kind, Value value, Value lane) {
   word = arith::OrIOp::create(
       *this, arith::ShLIOp::create(*this, toI64(high), i64(32)), toI64(low));
   return arith::BitcastOp::create(*this, type, word);
+}
+
+Value Emitter::loadIf(Value condition, Type type,
+                      function_ref<Value(Emitter &)> getAddress,
+                      unsigned alignment) {
+  auto guarded = scf::IfOp::create(
+      *this, condition,
+      [&](OpBuilder &b, Location loc) {
+        Emitter nested(loc, b);
+        Value value =
+            LLVM::LoadOp::create(nested, type, getAddress(nested), alignment);
+        scf::YieldOp::create(nested, value);
+      },
+      [&](OpBuilder &b, Location loc) {
+        Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+        scf::YieldOp::create(b, loc, zero);
+      });
+  return guarded.getResult(0);
 }
 
 Value Emitter::byteOffset(Value base, Value offset) {

@@ -56,6 +56,12 @@ public:
   /// What another lane of the warp has of `value`, of 16, 32 or 64 bits.
   Value shuffle(NVVM::ShflKind kind, Value value, Value lane);
 
+  /// What is at the address that `getAddress` makes, if `condition` holds, else
+  /// 0.
+  Value loadIf(Value condition, Type type,
+               function_ref<Value(Emitter &)> getAddress,
+               unsigned alignment = 0);
+
   /// `base + offset` bytes.
   Value byteOffset(Value base, Value offset);
   /// Inline PTX with side effects; null if `result` is.

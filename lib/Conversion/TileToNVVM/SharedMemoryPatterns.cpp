@@ -217,8 +217,13 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
         e, op, buffer, adaptor.getBuffer().front(),
         ViewRows{view, e.toI64(adaptor.getRow().front()), getSlice(adaptor)},
         Shuffle::Copy, [&](const Piece &piece) {
-          if (piece.bytes < 4)
-            return copyAtOnce(e, piece);
+          if (piece.bytes < 4) {
+            Value data = e.loadIf(
+                piece.isInside, piece.getType(e),
+                [&](Emitter &) { return piece.device; }, piece.bytes);
+            LLVM::StoreOp::create(e, data, piece.shared, piece.bytes);
+            return;
+          }
           Value bytes = arith::SelectOp::create(e, piece.isInside,
                                                 e.i32(piece.bytes), e.i32(0));
           NVVM::CpAsyncOp::create(e, piece.shared, piece.device, piece.bytes,
@@ -230,22 +235,6 @@ struct ConvertCopyAsync : OpConversionPattern<CopyAsyncOp> {
     if (succeeded(result))
       rewriter.eraseOp(op);
     return result;
-  }
-
-  static void copyAtOnce(Emitter &e, const Piece &piece) {
-    Type type = piece.getType(e);
-    auto guarded = scf::IfOp::create(
-        e, piece.isInside,
-        [&](OpBuilder &b, Location loc) {
-          Value data =
-              LLVM::LoadOp::create(b, loc, type, piece.device, piece.bytes);
-          scf::YieldOp::create(b, loc, data);
-        },
-        [&](OpBuilder &b, Location loc) {
-          Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-          scf::YieldOp::create(b, loc, zero);
-        });
-    LLVM::StoreOp::create(e, guarded.getResult(0), piece.shared, piece.bytes);
   }
 };
 

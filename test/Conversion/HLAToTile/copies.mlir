@@ -27,6 +27,14 @@ func.func @numbers(%from: memref<?xf32>, %to: memref<?xf32>) {
   return
 }
 
+// So do rows that are wider than tiles.
+// CHECK-LABEL: func @wide
+// CHECK:         memref.copy
+func.func @wide(%from: memref<?x?x?x1024xf32>, %to: memref<?x?x?x1024xf32>) {
+  memref.copy %from, %to : memref<?x?x?x1024xf32> to memref<?x?x?x1024xf32>
+  return
+}
+
 // Of a sequence, the tokens: as the other loops have them.
 // CHECK-LABEL: func @sequence
 // CHECK-SAME:    %[[FROM:[a-z0-9]+]]: memref

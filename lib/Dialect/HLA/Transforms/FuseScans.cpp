@@ -332,7 +332,8 @@ struct FuseScans : hla::impl::HLAFuseScansBase<FuseScans> {
       Group united = unite(groups[i], own);
       const int64_t slices = countSlices(united);
       if (slices == 0 ||
-          slices > std::max(countSlices(groups[i]), countSlices(own)))
+          (slices != 1 &&
+           slices > std::max(countSlices(groups[i]), countSlices(own))))
         return false;
       own = united;
       groups.erase(groups.begin() + i);

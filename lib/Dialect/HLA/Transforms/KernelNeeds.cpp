@@ -29,10 +29,6 @@ bool KernelNeeds::Row::operator==(const Row &other) const {
          elementBytes == other.elementBytes;
 }
 
-static int64_t getCols(Value row) {
-  return cast<ShapedType>(row.getType()).getShape().back();
-}
-
 bool hla::hasRows(Value sequence) {
   return cast<ShapedType>(sequence.getType()).getRank() == 4 &&
          getCols(sequence) != 1;
@@ -51,27 +47,17 @@ static void addNew(Range &range, const T &element) {
 
 KernelNeeds::KernelNeeds(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
                          int64_t slices)
-    : target(target), rows(loops, slices, target) {
+    : rows(loops, slices, target) {
   for (FusedScanOp loop : loops)
-    addLoop(loop, loops);
+    addLoop(loop);
 }
 
-/// What a row of a loop's body comes from: a tensor, or else a body.
-Value KernelNeeds::getSource(FusedScanOp loop, Value row) const {
-  auto argument = dyn_cast_or_null<BlockArgument>(row);
-  if (!argument)
-    return row;
-  Value input = loop.getInputs()[argument.getArgNumber()];
-  Value source = handedOn.lookup(input);
-  return source ? source : input;
-}
-
-void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
+void KernelNeeds::addLoop(FusedScanOp loop) {
   Block &body = loop.getBody().front();
   for (auto [input, argument] :
        llvm::zip(loop.getInputs(), body.getArguments())) {
     Type type = getElementTypeOrSelf(input);
-    if (handedOn.contains(input))
+    if (rows.isHandedOn(input))
       continue;
     if (cast<ShapedType>(input.getType()).getRank() == 4)
       addNew(inputTypes, type);
@@ -84,23 +70,15 @@ void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
   }
   for (Operation &op : body) {
     if (auto step = dyn_cast<StepOp>(op))
-      addStep(step, loop);
+      addStep(step);
     numRowSums += isa<hla::RowSumOp>(op);
   }
-  auto isRead = [&](Operation *user) {
-    return llvm::is_contained(loops, dyn_cast<FusedScanOp>(user));
-  };
   auto yield = cast<YieldOp>(body.getTerminator());
   for (auto [i, output] : llvm::enumerate(loop.getSequenceOutputs())) {
-    // What only these loops read is never written.
-    const bool isInner = loop.getNumResults() &&
-                         llvm::any_of(loop.getResult(i).getUsers(), isRead);
-    if (isInner)
-      handedOn[loop.getResult(i)] = getSource(loop, yield.getValues()[i]);
-    if (isInner && llvm::all_of(loop.getResult(i).getUsers(), isRead))
-      continue;
-    // Wider outputs are stored from registers.
-    if (hasRows(output) && getBytes(getElementTypeOrSelf(output)) == 2)
+    // What only these loops read is never written; wider outputs are stored
+    // from registers.
+    if (rows.leaves(loop, i) && hasRows(output) &&
+        getBytes(getElementTypeOrSelf(output)) == 2)
       outputs.push_back({output,
                          rows.getWidth(getCols(output),
                                        rows.isSliced(yield->getOpOperand(i))),
@@ -114,37 +92,30 @@ void KernelNeeds::addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops) {
     Update update = {state, Value(), Value(), 1.0};
     if (auto step = state.hasOneUse() ? dyn_cast<StepOp>(*state.user_begin())
                                       : StepOp())
-      update = {getSource(loop, step.getKey()),
-                getSource(loop, step.getValue()),
-                getSource(loop, step.getLogDecay()),
+      update = {rows.getSource(step.getKey()), rows.getSource(step.getValue()),
+                rows.getSource(step.getLogDecay()),
                 step.getDecay().convertToDouble()};
     std::pair<Update, Value> sum(update, hasCarry ? *carry++ : Value());
     if (llvm::is_contained(sums, sum))
       continue;
     sums.push_back(sum);
-    auto type = cast<VectorType>(state.getType());
-    states.push_back(VectorType::get(
-        {target.getTileWidth(type.getDimSize(0)),
-         rows.getWidth(type.getDimSize(1), rows.isSliced(state))},
-        type.getElementType()));
+    states.push_back(
+        VectorType::get(rows.getTileShape(state), getElementTypeOrSelf(state)));
   }
 }
 
-void KernelNeeds::addStep(StepOp step, FusedScanOp loop) {
-  Value query = getSource(loop, step.getQuery()),
-        key = getSource(loop, step.getKey()),
-        value = getSource(loop, step.getValue()),
-        logDecay = getSource(loop, step.getLogDecay());
+void KernelNeeds::addStep(StepOp step) {
+  Value query = rows.getSource(step.getQuery()),
+        key = rows.getSource(step.getKey()),
+        value = rows.getSource(step.getValue()),
+        logDecay = rows.getSource(step.getLogDecay());
   const double decay = step.getDecay().convertToDouble();
   const int64_t keyCols = rows.getWidth(getCols(key), false),
                 valueCols = rows.getWidth(
                     getCols(value), rows.isSliced(step.getValueMutable()));
   // One number a token becomes a row.
-  auto isInput = [](Value row) {
-    return isa<TensorType, MemRefType>(row.getType());
-  };
   auto addWritten = [&](Value row, int64_t cols) {
-    if (!isInput(row) || getCols(row) == 1)
+    if (isa<VectorType>(row.getType()) || getCols(row) == 1)
       addNew(written, Row{row, cols, 0});
   };
   addWritten(query, keyCols);
@@ -159,11 +130,7 @@ void KernelNeeds::addStep(StepOp step, FusedScanOp loop) {
   widestKey = std::max(widestKey, keyCols);
   if (!logDecay && decay == 1.0)
     return;
-  // As convert-hla-to-tile chooses what a decay scales.
-  const bool isValueComputed = !isInput(value), isKeyComputed = !isInput(key);
-  const bool scalesValue =
-      isValueComputed == isKeyComputed ? valueCols < keyCols : isValueComputed;
-  const int64_t scaledCols = scalesValue ? valueCols : keyCols;
+  const int64_t scaledCols = rows.scalesValue(step) ? valueCols : keyCols;
   widestRow = std::max(widestRow, scaledCols);
   ++numDecayedSteps;
   addNew(decayed, std::pair(Update{key, value, logDecay, decay}, scaledCols));

@@ -45,9 +45,8 @@ public:
   int64_t getWorkingRegisters(ScheduleAttr schedule) const;
 
 private:
-  void addLoop(FusedScanOp loop, ArrayRef<FusedScanOp> loops);
-  void addStep(StepOp step, FusedScanOp loop);
-  Value getSource(FusedScanOp loop, Value row) const;
+  void addLoop(FusedScanOp loop);
+  void addStep(StepOp step);
 
   /// Scores of a query and a key, and how they decay.
   struct Scores {
@@ -70,10 +69,7 @@ private:
     bool operator==(const Row &other) const;
   };
 
-  const TargetInfo &target;
   RowSlices rows;
-  /// What rows between the loops are: by the loops' results.
-  llvm::SmallDenseMap<Value, Value> handedOn;
   SmallVector<Type> inputTypes;
   SmallVector<Row> inputs, outputs;
   /// Rows of steps that warps write.

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace mlir::hla;
 
-static int64_t getCols(Value row) {
-  return cast<ShapedType>(row.getType()).getShape().back();
+int64_t hla::getCols(Value value) {
+  return cast<ShapedType>(value.getType()).getShape().back();
 }
 
 bool hla::isUniform(Value row) {
@@ -24,44 +24,75 @@ bool hla::isUniform(Value row) {
 
 RowSlices::RowSlices(ArrayRef<FusedScanOp> loops, int64_t slices,
                      const TargetInfo &target)
-    : slices(slices), target(target) {
-  if (slices == 1)
-    return;
+    : loops(loops), slices(slices), target(target) {
   for (FusedScanOp loop : loops)
     addLoop(loop);
+  if (slices == 1)
+    return;
 
   bool hasSlices = false, leavesWhole = false;
   for (FusedScanOp loop : loops) {
-    auto isInner = [&](Operation *user) {
-      return llvm::is_contained(loops, dyn_cast<FusedScanOp>(user));
-    };
     auto yield = cast<YieldOp>(loop.getBody().front().getTerminator());
     const size_t numOutputs = loop.getSequenceOutputs().size();
     for (OpOperand &use : yield->getOpOperands()) {
       const size_t i = use.getOperandNumber();
       const bool sliced = isSliced(use);
       hasSlices |= sliced;
-      if (i >= numOutputs)
-        leavesWhole |= !sliced && loop.getCarryOut()[i - numOutputs];
-      else if (!loop->getNumResults() || loops.size() == 1 ||
-               !llvm::all_of(loop->getResult(i).getUsers(), isInner))
-        leavesWhole |= !sliced;
+      const bool isLeaving =
+          i < numOutputs ? leaves(loop, i) : loop.getCarryOut()[i - numOutputs];
+      leavesWhole |= isLeaving && !sliced;
     }
   }
   useful = hasSlices && !leavesWhole;
 }
 
-/// What computes a row, or null where it can be had whole and sliced.
-Value RowSlices::resolve(Value row) const {
-  if (isUniform(row))
-    return {};
-  auto argument = dyn_cast<BlockArgument>(row);
+// Of one loop all rows are written, also those that nothing reads.
+bool RowSlices::leaves(FusedScanOp loop, unsigned output) const {
+  return loops.size() == 1 ||
+         llvm::any_of(loop->getResult(output).getUsers(), [&](Operation *user) {
+           return !llvm::is_contained(loops, dyn_cast<FusedScanOp>(user));
+         });
+}
+
+Value RowSlices::getSource(Value row) const {
+  auto argument = dyn_cast_or_null<BlockArgument>(row);
   if (!argument)
     return row;
   auto loop = cast<FusedScanOp>(argument.getOwner()->getParentOp());
   if (argument.getArgNumber() >= loop.getInputs().size())
     return row;
-  return handedOn.lookup(loop.getInputs()[argument.getArgNumber()]);
+  Value input = loop.getInputs()[argument.getArgNumber()];
+  auto it = handedOn.find(input);
+  return it == handedOn.end() ? input : it->second;
+}
+
+/// What computes a row, or null where it can be had whole and sliced.
+Value RowSlices::resolve(Value row) const {
+  Value source = getSource(row);
+  return isa<VectorType>(source.getType()) && !isUniform(source) ? source
+                                                                 : Value();
+}
+
+/// Whether a body computes a row; a constant is none that it does.
+bool RowSlices::isComputed(Value row) const {
+  Value source = getSource(row);
+  Operation *op = source.getDefiningOp();
+  return isa<VectorType>(source.getType()) && op &&
+         !op->hasTrait<OpTrait::ConstantLike>();
+}
+
+bool RowSlices::scalesValue(StepOp step) const {
+  const bool isKeyComputed = isComputed(step.getKey()),
+             isValueComputed = isComputed(step.getValue());
+  if (isKeyComputed != isValueComputed)
+    return isValueComputed;
+  return getWidth(getCols(step.getValue()), isSliced(step.getValueMutable())) <
+         getWidth(getCols(step.getKey()), /*isSliced=*/false);
+}
+
+std::array<int64_t, 2> RowSlices::getTileShape(BlockArgument state) const {
+  ArrayRef<int64_t> shape = cast<ShapedType>(state.getType()).getShape();
+  return {target.getTileWidth(shape[0]), getWidth(shape[1], isSliced(state))};
 }
 
 void RowSlices::tie(Value a, Value b) {
@@ -76,19 +107,21 @@ void RowSlices::makeWhole(Value row) {
 
 void RowSlices::addLoop(FusedScanOp loop) {
   Block &body = loop.getBody().front();
-  for (Operation &op : body.without_terminator())
-    if (op.getNumResults() == 0 || !isUniform(op.getResult(0)))
-      addOperation(op, loop);
-  for (BlockArgument state : loop.getStateArguments())
-    if (!isShared(getCols(state)))
-      makeWhole(state);
+  if (slices != 1) {
+    for (Operation &op : body.without_terminator())
+      if (op.getNumResults() == 0 || !isUniform(op.getResult(0)))
+        addOperation(op);
+    for (BlockArgument state : loop.getStateArguments())
+      if (!isShared(getCols(state)))
+        makeWhole(state);
+  }
   auto yield = cast<YieldOp>(body.getTerminator());
   if (loop->getNumResults())
     for (size_t i = 0; i < loop.getSequenceOutputs().size(); ++i)
-      handedOn[loop->getResult(i)] = resolve(yield.getValues()[i]);
+      handedOn[loop->getResult(i)] = getSource(yield.getValues()[i]);
 }
 
-void RowSlices::addOperation(Operation &op, FusedScanOp loop) {
+void RowSlices::addOperation(Operation &op) {
   if (auto step = dyn_cast<StepOp>(op)) {
     makeWhole(resolve(step.getQuery()));
     makeWhole(resolve(step.getKey()));
@@ -98,14 +131,6 @@ void RowSlices::addOperation(Operation &op, FusedScanOp loop) {
     if (!isShared(getCols(step.getValue())))
       makeWhole(step.getRow());
     // States that add up the same will be one.
-    auto getSource = [&](Value row) {
-      auto argument = dyn_cast<BlockArgument>(row);
-      if (!argument)
-        return row;
-      Value input = loop.getInputs()[argument.getArgNumber()],
-            source = handedOn.lookup(input);
-      return source ? source : input;
-    };
     auto [it, isNew] = states.try_emplace(
         {getSource(step.getKey()), getSource(step.getValue())}, step.getRow());
     if (!isNew)

@@ -21,9 +21,6 @@ static bool isShared(int64_t rows, int64_t cols, int64_t warps) {
   return cols % (8 * (warps / rowWarps)) == 0;
 }
 
-/// Columns of a sequence's rows that tiles have at most.
-static constexpr int64_t kMaxGPUWidth = 256;
-
 /// A warp for every 16 rows of the largest state, so that states are register
 /// operands of products, but from four to eight.
 static int64_t getDefaultWarps(ArrayRef<VectorType> states) {

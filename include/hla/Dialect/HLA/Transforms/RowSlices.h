@@ -18,6 +18,9 @@ namespace mlir::hla {
 /// number as a row.
 bool isUniform(Value row);
 
+/// Columns of a row, a state or a sequence.
+int64_t getCols(Value value);
+
 /// Which rows of a loop have a part of their columns in each of several thread
 /// blocks.
 ///
@@ -43,6 +46,20 @@ public:
 
   /// Columns of the tile of a row or state, or of its slice.
   int64_t getWidth(int64_t cols, bool isSliced) const;
+  /// Rows and columns of the tile of a state, or of its slice.
+  std::array<int64_t, 2> getTileShape(BlockArgument state) const;
+
+  /// Whether what decays a step's update scales its value, and not its key:
+  /// what a body computes, since that is in registers, else the narrower.
+  bool scalesValue(StepOp step) const;
+
+  /// What a row of a body, which may be null, comes from: the tensor that is
+  /// read, or else the body that computes it.
+  Value getSource(Value row) const;
+  /// Whether a tensor is what one of the loops computes.
+  bool isHandedOn(Value tensor) const { return handedOn.contains(tensor); }
+  /// Whether anything but the loops reads a loop's rows, and so writes them.
+  bool leaves(FusedScanOp loop, unsigned output) const;
 
   /// Whether blocks have something to share out, and write nothing twice: rows
   /// and states that leave the loops are sliced.
@@ -50,12 +67,14 @@ public:
 
 private:
   void addLoop(FusedScanOp loop);
-  void addOperation(Operation &op, FusedScanOp loop);
+  void addOperation(Operation &op);
   Value resolve(Value row) const;
+  bool isComputed(Value row) const;
   void tie(Value a, Value b);
   void makeWhole(Value row);
   bool isShared(int64_t cols) const;
 
+  SmallVector<FusedScanOp> loops;
   const int64_t slices;
   const TargetInfo &target;
   /// Rows and states that are sliced together or not at all; null is whole.

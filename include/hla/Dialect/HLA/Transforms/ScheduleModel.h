@@ -18,6 +18,9 @@ namespace mlir::hla {
 /// before tiles have layouts.
 class ScheduleModel {
 public:
+  /// Columns of a sequence's rows that a GPU's tiles have at most.
+  static constexpr int64_t kMaxGPUWidth = 256;
+
   ScheduleModel(FusedScanOp op, const TargetInfo &target)
       : op(op), target(target) {}
 
