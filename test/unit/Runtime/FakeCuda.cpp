@@ -14,18 +14,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FakeCuda.h"
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
-#include <string>
-#include <vector>
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
+using namespace hla::runtime::test;
 
 namespace {
 
@@ -91,30 +90,14 @@ std::string number(const void *value) {
   return std::to_string(reinterpret_cast<uintptr_t>(value));
 }
 
-size_t parameterBytes(const std::string &type) {
-  if (type.find("64") != std::string::npos)
-    return 8;
-  return type.find("32") != std::string::npos ? 4 : 0;
-}
-
-/// Finds each `.entry NAME(.param .TYPE x, ...)`.
-void parseEntries(const std::string &text, Module &module) {
-  for (size_t at = text.find(".entry "); at != std::string::npos;
-       at = text.find(".entry ", at + 1)) {
-    size_t open = text.find('(', at);
-    size_t close = text.find(')', at);
-    if (open == std::string::npos || close == std::string::npos)
-      return;
-    Function function;
-    function.name = text.substr(at + 7, open - at - 7);
-    std::string parameters = text.substr(open, close - open);
-    for (size_t p = parameters.find(".param ."); p != std::string::npos;
-         p = parameters.find(".param .", p + 1))
-      function.parameterBytes.push_back(
-          parameterBytes(parameters.substr(p + 8, 3)));
+/// The kernels of a module, with the attributes that the driver gives them.
+void addFunctions(const std::string &text, Module &module) {
+  for (auto &[name, parameterBytes] : parseEntries(text)) {
+    Function &function = module.functions[name];
+    function.name = name;
+    function.parameterBytes = parameterBytes;
     function.attributes[1] = state.settings["static_shared"];
     function.attributes[8] = 49152 - state.settings["static_shared"];
-    module.functions[function.name] = function;
   }
 }
 
@@ -150,6 +133,12 @@ int release(unsigned long long data) {
 }
 
 } // namespace
+
+int hla::runtime::test::recordCall(const std::string &symbol,
+                                   const std::string &details) {
+  Lock lock(mutex);
+  return call(symbol, details);
+}
 
 //===----------------------------------------------------------------------===//
 // Steering
@@ -376,7 +365,7 @@ EXPORT int cuModuleLoadDataEx(Module **module, const void *image,
   }
   auto loaded = std::make_unique<Module>();
   loaded->context = stack.back();
-  parseEntries(text, *loaded);
+  addFunctions(text, *loaded);
   *module = loaded.release();
   state.modules.insert(*module);
   return 0;
