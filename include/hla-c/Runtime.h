@@ -78,7 +78,7 @@ typedef enum HlaStatus {
   HLA_STATUS_WRONG_DEVICE = 311, ///< Host memory, or another device's.
   HLA_STATUS_SCRATCH = 312,      ///< Scratch too small or misaligned.
   HLA_STATUS_EVALUATION = 313,   ///< Overflow or division by zero.
-  HLA_STATUS_LAUNCH_LIMIT = 314, ///< Grid or shared memory out of range.
+  HLA_STATUS_LAUNCH_LIMIT = 314, ///< Grid, shared memory or map out of range.
   HLA_STATUS_CONSTRAINT = 315,   ///< Dims are not as the bundle ties them.
   HLA_STATUS_LENGTHS = 316,      ///< Lengths that decrease or leave the tokens.
 
@@ -239,9 +239,9 @@ HLA_EXPORT HlaStatus hlaBundleGetTarget(const HlaBundle *bundle,
                                         HlaTargetInfo *info);
 
 /// Checks `arguments` as hlaBundleLaunch does, up to the driver: count, types,
-/// shapes, constraints, strides, alignment, memory kind and overlap. Stores
-/// each dim's value in `dims` (as many as the bundle has) unless that is null.
-/// Needs no GPU.
+/// shapes, constraints, strides, alignment, memory kind and overlap, and what
+/// the kernels' tensor maps ask of them. Stores each dim's value in `dims` (as
+/// many as the bundle has) unless that is null. Needs no GPU.
 HLA_EXPORT HlaStatus hlaBundleCheckArguments(const HlaBundle *bundle,
                                              const HlaTensor *arguments,
                                              size_t numArguments,

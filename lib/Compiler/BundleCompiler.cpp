@@ -217,7 +217,7 @@ static llvm::json::Object writeManifest(const EntryABI &abi,
     files["cubin"] = describe(bundle.entry + ".cubin", *bundle.cubin);
   llvm::json::Object manifest{
       {"format", "hla-bundle"},
-      {"abi_version", 1},
+      {"abi_version", 2},
       {"producer", "hla " HLA_VERSION},
       {"entry", bundle.entry},
       {"target",

@@ -35,14 +35,6 @@ std::string placeOf(const Manifest &manifest, const ArgumentSpec &spec,
   return place;
 }
 
-std::string toHex(uint64_t value) {
-  constexpr char digits[] = "0123456789abcdef";
-  std::string result;
-  for (; value != 0 || result.empty(); value >>= 4)
-    result.insert(result.begin(), digits[value & 15]);
-  return "0x" + result;
-}
-
 bool isEmpty(const ExpressionValues::Argument &argument) {
   return std::find(argument.shape.begin(), argument.shape.end(), 0) !=
          argument.shape.end();

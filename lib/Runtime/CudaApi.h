@@ -98,6 +98,28 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56, "as in the driver");
 
+// CUtensorMapDataType.
+constexpr int tensorMapFloat16 = 6;
+constexpr int tensorMapFloat32 = 7;
+constexpr int tensorMapFloat64 = 8;
+constexpr int tensorMapBFloat16 = 9;
+
+// CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion and
+// CUtensorMapFloatOOBfill.
+constexpr int tensorMapInterleaveNone = 0;
+constexpr int tensorMapSwizzleNone = 0;
+constexpr int tensorMapSwizzle32 = 1;
+constexpr int tensorMapSwizzle64 = 2;
+constexpr int tensorMapSwizzle128 = 3;
+constexpr int tensorMapPromotionL2256 = 3;
+constexpr int tensorMapFillZeros = 0;
+
+/// CUtensorMap: bytes that only the driver and the device read.
+struct alignas(64) TensorMap {
+  uint64_t opaque[16];
+};
+static_assert(sizeof(TensorMap) == 128, "as in the driver");
+
 /// The functions in use: member, exported symbol, parameters. These are in
 /// every driver since CUDA 11.2, the first that allocates in stream order.
 #define HLA_CUDA_FUNCTIONS(F)                                                  \
@@ -160,7 +182,12 @@ static_assert(sizeof(LaunchConfig) == 56, "as in the driver");
   F(funcGetParamInfo, cuFuncGetParamInfo, /* 12.4 */                           \
     (Function function, size_t index, size_t *offset, size_t *size))           \
   F(ctxGetId, cuCtxGetId, /* 12.0 */                                           \
-    (Context context, unsigned long long *id))
+    (Context context, unsigned long long *id))                                 \
+  F(tensorMapEncodeTiled, cuTensorMapEncodeTiled, /* 12.0 */                   \
+    (TensorMap * map, int dataType, uint32_t rank, void *address,              \
+     const uint64_t *extents, const uint64_t *strides, const uint32_t *box,    \
+     const uint32_t *elementStrides, int interleave, int swizzle,              \
+     int promotion, int fill))
 
 /// The driver's entry points.
 struct Api {

@@ -31,6 +31,14 @@ std::string hla::runtime::quote(std::string_view text) {
   return result;
 }
 
+std::string hla::runtime::toHex(uint64_t value) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string result;
+  for (; value != 0 || result.empty(); value >>= 4)
+    result.insert(result.begin(), digits[value & 15]);
+  return "0x" + result;
+}
+
 const char *hla::runtime::getStatusName(HlaStatus status) {
   switch (status) {
 #define HLA_STATUS_CASE(name)                                                  \

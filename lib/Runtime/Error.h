@@ -11,6 +11,7 @@
 
 #include "hla-c/Runtime.h"
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ private:
 /// Text from outside made fit for a message: quoted with ', control and
 /// non-ASCII bytes escaped, cut to a line's length.
 std::string quote(std::string_view text);
+
+/// An address for messages: "0x7f00".
+std::string toHex(uint64_t value);
 
 const char *getStatusName(HlaStatus status);
 

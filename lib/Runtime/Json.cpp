@@ -18,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-// `constants` may nest; everything else needs five levels.
+// `constants` may nest; everything else needs six levels.
 constexpr int deepestNesting = 32;
 
 [[noreturn]] void fail(HlaStatus status, const std::string &place,

@@ -56,6 +56,7 @@ Kernels::Kernels(Driver &driver, const Manifest &manifest,
                       " (the bundle is for " + target.arch + "), but got " +
                       driver.getDeviceName(device) + " of " +
                       describeCapability(major, minor));
+  checkTensorMaps();
   load(code);
   try {
     kernels.resize(manifest.launches.size());
@@ -70,6 +71,21 @@ Kernels::Kernels(Driver &driver, const Manifest &manifest,
 Kernels::~Kernels() {
   if (module)
     driver.getApi().moduleUnload(module);
+}
+
+/// Before the code is loaded: such a driver would refuse that too, and say
+/// less.
+void Kernels::checkTensorMaps() const {
+  if (driver.getApi().tensorMapEncodeTiled)
+    return;
+  for (const LaunchSpec &spec : manifest.launches)
+    for (const ParameterSpec &parameter : spec.parameters)
+      if (parameter.map)
+        throw Failure(HLA_STATUS_DRIVER_TOO_OLD,
+                      "expected a driver of CUDA 12.0 or later (kernel '" +
+                          spec.kernel +
+                          "' takes tensor maps), but got one of CUDA " +
+                          driver.getVersion());
 }
 
 void Kernels::load(const KernelCode &code) {
@@ -166,6 +182,8 @@ void Kernels::find(size_t index) {
 
 static size_t getParameterBytes(const ParameterSpec &parameter) {
   using Kind = ParameterSpec::Kind;
+  if (parameter.map)
+    return sizeof(cuda::TensorMap);
   return parameter.kind == Kind::I32 || parameter.kind == Kind::F32 ? 4 : 8;
 }
 
@@ -227,12 +245,20 @@ void Kernels::allowSharedMemory(size_t index, uint32_t bytes) {
 
 void Kernels::launch(LaunchPlan &plan, cuda::Stream stream,
                      cuda::DevicePtr scratch) {
+  // All maps before the first kernel: one that is refused launches nothing.
   for (PlannedLaunch &planned : plan.launches) {
     for (size_t slot : planned.scratchSlots)
       planned.slots[slot] += scratch;
+    for (PlannedTensorMap &map : planned.maps)
+      encodeTensorMap(driver, manifest, manifest.launches[planned.index],
+                      planned.slots[map.parameter], map);
+  }
+  for (PlannedLaunch &planned : plan.launches) {
     std::vector<void *> parameters;
     for (uint64_t &slot : planned.slots)
       parameters.push_back(&slot);
+    for (PlannedTensorMap &map : planned.maps)
+      parameters[map.parameter] = &map.encoded;
     launch(planned, parameters.data(), stream);
   }
 }

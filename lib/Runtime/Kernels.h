@@ -58,6 +58,7 @@ private:
     int dynamicSharedMemory = 0; // the limit set so far
   };
 
+  void checkTensorMaps() const;
   void load(const KernelCode &code);
   cuda::Result loadPtx(const std::string &ptx, std::string &log);
   [[noreturn]] void failPtx(cuda::Result result, const std::string &log) const;

@@ -138,6 +138,9 @@ LaunchPlan hla::runtime::planLaunch(const Manifest &manifest,
           packParameter(manifest, spec, j, tensors, values, plan.scratchBytes));
       if (spec.parameters[j].kind == ParameterSpec::Kind::Scratch)
         launch.scratchSlots.push_back(j);
+      if (spec.parameters[j].map)
+        launch.maps.push_back(
+            planTensorMap(manifest, spec, j, launch.slots[j], values));
     }
     plan.launches.push_back(std::move(launch));
   }

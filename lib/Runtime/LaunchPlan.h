@@ -11,6 +11,7 @@
 
 #include "Arguments.h"
 #include "Manifest.h"
+#include "TensorMap.h"
 
 #include <array>
 #include <cstddef>
@@ -19,14 +20,16 @@
 
 namespace hla::runtime {
 
-/// One kernel launch. `slots` holds each parameter's bytes; those of scratch
-/// pointers are offsets until a base is added.
+/// One kernel launch. `slots` holds each parameter's bytes, and the address of
+/// what a tensor map maps; addresses of scratch are offsets until a base is
+/// added.
 struct PlannedLaunch {
   size_t index = 0; // into the manifest's launches
   std::array<uint32_t, 3> grid = {1, 1, 1};
   uint32_t dynamicSharedMemory = 0;
   std::vector<uint64_t> slots;
   std::vector<size_t> scratchSlots;
+  std::vector<PlannedTensorMap> maps;
 };
 
 /// All that a call does on the device. Made without the driver, so that a call

@@ -35,6 +35,12 @@ constexpr int64_t mostThreads = 1024;
 constexpr int64_t mostThreadsZ = 64;
 constexpr int64_t largestCluster = 16;
 
+// Of every CUDA device that has tensor maps.
+constexpr int32_t firstMajorWithMaps = 9;
+constexpr size_t mostMapDimensions = 5;
+constexpr int64_t largestBox = 256;
+constexpr int64_t mapAlignment = 16;
+
 class ManifestParser {
 public:
   ManifestParser(const JsonView &root) : root(root) {}
@@ -225,15 +231,7 @@ private:
     else
       view.at("access").failValue("'read', 'write' or 'read_write'");
 
-    const std::string &dtype = view.at("dtype").string();
-    if (auto type = parseDataType(dtype))
-      argument.dtype = *type;
-    else
-      throw Failure(HLA_STATUS_UNKNOWN_DTYPE,
-                    "manifest.json: " + view.at("dtype").getPlace() +
-                        ": expected " + knownDataTypes + ", but got " +
-                        quote(dtype));
-
+    argument.dtype = parseType(view.at("dtype"));
     for (const JsonView &extent : view.at("shape").elements(0, mostDimensions))
       parseExtent(extent, argument);
     if (argument.dtype.code == HLA_TYPE_CODE_INT) {
@@ -250,6 +248,16 @@ private:
     argument.strideMultiple =
         view.at("stride_multiple").integer(1, largestAlignment);
     return argument;
+  }
+
+  static HlaDataType parseType(const JsonView &view) {
+    const std::string &name = view.string();
+    std::optional<HlaDataType> type = parseDataType(name);
+    if (!type)
+      throw Failure(HLA_STATUS_UNKNOWN_DTYPE,
+                    "manifest.json: " + view.getPlace() + ": expected " +
+                        knownDataTypes + ", but got " + quote(name));
+    return *type;
   }
 
   void parseExtent(const JsonView &view, ArgumentSpec &argument) const {
@@ -353,7 +361,12 @@ private:
     ParameterSpec parameter;
     const std::string &type = view.at("type").string();
     if (type == "pointer") {
-      parsePointer(view, parameter);
+      view.expectKeys({"type", getMemoryKey(view)});
+      parseMemory(view, parameter);
+      return parameter;
+    }
+    if (type == "tensor_map") {
+      parseTensorMap(view, parameter);
       return parameter;
     }
     using Type = std::pair<std::string_view, Kind>;
@@ -364,7 +377,8 @@ private:
     auto it = std::find_if(std::begin(types), std::end(types),
                            [&](const Type &t) { return t.first == type; });
     if (it == std::end(types))
-      view.at("type").failValue("'pointer', 'i32', 'i64', 'f32' or 'f64'");
+      view.at("type").failValue(
+          "'pointer', 'tensor_map', 'i32', 'i64', 'f32' or 'f64'");
     view.expectKeys({"type", "value"});
     JsonView value = view.at("value");
     parameter.kind = it->second;
@@ -379,14 +393,17 @@ private:
     return parameter;
   }
 
-  void parsePointer(const JsonView &view, ParameterSpec &parameter) const {
+  /// The key that says what memory a parameter is of.
+  static const char *getMemoryKey(const JsonView &view) {
+    return view.find("scratch") ? "scratch" : "argument";
+  }
+
+  void parseMemory(const JsonView &view, ParameterSpec &parameter) const {
     if (auto scratch = view.find("scratch")) {
-      view.expectKeys({"type", "scratch"});
       parameter.kind = ParameterSpec::Kind::Scratch;
       parameter.value = parseExpression(*scratch);
       return;
     }
-    view.expectKeys({"type", "argument"});
     JsonView argument = view.at("argument");
     const std::string &name = argument.string();
     parameter.kind = ParameterSpec::Kind::Argument;
@@ -396,6 +413,61 @@ private:
     if (it == result.arguments.end())
       argument.failValue("the name of an argument");
     parameter.argument = it - result.arguments.begin();
+  }
+
+  void parseTensorMap(const JsonView &view, ParameterSpec &parameter) const {
+    if (result.target.major < firstMajorWithMaps)
+      view.at("type").failValue("no tensor map (of " + result.target.arch +
+                                "; devices have them from sm_90 on)");
+    view.expectKeys({"type", getMemoryKey(view), "dtype", "shape", "strides",
+                     "box", "swizzle"});
+    parseMemory(view, parameter);
+    TensorMapSpec &map = parameter.map.emplace();
+    map.dtype = parseType(view.at("dtype"));
+    if (map.dtype.code == HLA_TYPE_CODE_INT)
+      view.at("dtype").failValue("a floating type (of a tensor map)");
+    checkMapMemory(view, parameter);
+
+    auto shape = view.at("shape").elements(1, mostMapDimensions);
+    for (const JsonView &extent : shape)
+      map.shape.push_back(parseExpression(extent));
+    for (const JsonView &stride :
+         view.at("strides").elements(shape.size() - 1, shape.size() - 1))
+      map.strides.push_back(parseExpression(stride));
+
+    JsonView swizzle = view.at("swizzle");
+    map.swizzle = static_cast<int32_t>(swizzle.integer(0, 128));
+    if (map.swizzle != 0 && map.swizzle != 32 && map.swizzle != 64 &&
+        map.swizzle != 128)
+      swizzle.failValue("0, 32, 64 or 128 bytes");
+
+    auto box = view.at("box").elements(shape.size(), shape.size());
+    for (const JsonView &extent : box)
+      map.box.push_back(static_cast<uint32_t>(extent.integer(1, largestBox)));
+    int64_t elementBytes = map.dtype.bits / 8;
+    int64_t rowBytes = map.box[0] * elementBytes;
+    if (rowBytes % mapAlignment != 0)
+      box[0].failValue("a multiple of " +
+                       std::to_string(mapAlignment / elementBytes) +
+                       " elements (a row of a box is a multiple of 16 bytes)");
+    if (map.swizzle != 0 && rowBytes > map.swizzle)
+      box[0].failValue("at most " + std::to_string(map.swizzle / elementBytes) +
+                       " elements (a row of a box is within the swizzle)");
+  }
+
+  void checkMapMemory(const JsonView &view,
+                      const ParameterSpec &parameter) const {
+    if (parameter.kind == ParameterSpec::Kind::Scratch) {
+      if (result.scratchAlignment < mapAlignment)
+        view.at("scratch").failValue(
+            "scratch with an alignment of at least 16 (for a tensor map)",
+            std::to_string(result.scratchAlignment));
+      return;
+    }
+    const ArgumentSpec &argument = result.arguments[parameter.argument];
+    if (!isSameType(parameter.map->dtype, argument.dtype))
+      view.at("dtype").failValue(quote(getDataTypeName(argument.dtype)) +
+                                 " (the type of " + quote(argument.name) + ")");
   }
 
   const JsonView &root;

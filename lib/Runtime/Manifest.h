@@ -21,7 +21,7 @@
 
 namespace hla::runtime {
 
-constexpr int32_t bundleAbiVersion = 1;
+constexpr int32_t bundleAbiVersion = 2;
 
 struct TargetSpec {
   std::string arch;
@@ -60,12 +60,24 @@ struct ConstraintSpec {
   Expression right;
 };
 
+/// What a tensor map says of the memory that it maps. Dimensions are in CUDA's
+/// order, the innermost first.
+struct TensorMapSpec {
+  HlaDataType dtype = {};
+  std::vector<Expression> shape;
+  std::vector<Expression> strides; // in elements; the innermost has none
+  std::vector<uint32_t> box;
+  int32_t swizzle = 0; // in bytes
+};
+
 struct ParameterSpec {
   enum class Kind { Argument, Scratch, I32, I64, F32, F64 };
   Kind kind = Kind::I64;
   size_t argument = 0; // Argument: its index
   Expression value;    // Scratch: offset in bytes; I32, I64: the value
   double number = 0;   // F32, F64: the value
+  // Argument, Scratch: a map of the memory there in place of its address.
+  std::optional<TensorMapSpec> map;
 };
 
 struct LaunchSpec {

@@ -21,7 +21,7 @@ PTX = """.version 7.0
 
 MANIFEST = {
     "format": "hla-bundle",
-    "abi_version": 1,
+    "abi_version": 2,
     "producer": "hla 0.1.0",
     "entry": "scale",
     "target": {
@@ -69,6 +69,53 @@ MANIFEST = {
         }
     ],
 }
+
+
+MAP_PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry copy(.param .align 64 .b8 x[128], .param .align 64 .b8 y[128],
+  .param .align 64 .b8 s[128]) { ret; }
+"""
+
+
+def take_maps(manifest):
+    """Makes the manifest one of a kernel that takes tensor maps of x, y and
+    scratch. A box is 8 rows of 4 numbers, and y has as many rows."""
+    manifest["target"].update(
+        arch="sm_90", ptx_isa="8.0", compute_capability=[9, 0]
+    )
+    x, y = manifest["arguments"]
+    x.update(alignment=16, stride_multiple=4)
+    y.update(alignment=16, stride_multiple=4, shape=["N", 8, 4])
+    manifest["scratch"] = {"bytes": "128 * N", "alignment": 256}
+
+    def tensor_map(name, rows):
+        return {
+            "type": "tensor_map",
+            "argument": name,
+            "dtype": "f32",
+            "shape": [4, rows, "N"],
+            "strides": [f"stride({name}, 1)", f"stride({name}, 0)"],
+            "box": [4, 8, 1],
+            "swizzle": 0,
+        }
+
+    scratch = {
+        "type": "tensor_map",
+        "scratch": 0,
+        "dtype": "f32",
+        "shape": [32, "N"],
+        "strides": [32],
+        "box": [32, 1],
+        "swizzle": 0,
+    }
+    manifest["launches"][0].update(
+        kernel="copy",
+        grid=["N", 1, 1],
+        block=[32, 1, 1],
+        parameters=[tensor_map("x", "M"), tensor_map("y", 8), scratch],
+    )
 
 
 def write_bundle(folder, change=None, ptx=PTX):

@@ -43,7 +43,7 @@ TEST_F(BundleCompilerTest, Manifest) {
   const llvm::json::Object &manifest = bundle->manifest;
   auto text = [&](StringRef key) { return toText(manifest.get(key)); };
   EXPECT_EQ(text("format"), "\"hla-bundle\"");
-  EXPECT_EQ(text("abi_version"), "1");
+  EXPECT_EQ(text("abi_version"), "2");
   EXPECT_EQ(text("entry"), "\"masked\"");
   constexpr llvm::StringLiteral kTarget =
       R"({"arch":"sm_89","compute_capability":[8,9],"forward_compatible":true,"ptx_isa":"8.7"})";

@@ -192,7 +192,7 @@ TEST(Status, Names) {
   EXPECT_STREQ(hlaStatusGetName(HLA_STATUS_HASH_MISMATCH), "HASH_MISMATCH");
   EXPECT_STREQ(getNameFromC(), "STRIDE");
   EXPECT_STREQ(hlaStatusGetName(static_cast<HlaStatus>(999)), "UNKNOWN");
-  EXPECT_EQ(hlaGetBundleAbiVersion(), 1);
+  EXPECT_EQ(hlaGetBundleAbiVersion(), 2);
   EXPECT_STRNE(hlaGetVersion(), "");
 }
 

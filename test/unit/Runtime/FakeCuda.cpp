@@ -10,7 +10,8 @@
 // Exports the driver functions that the runtime opens, and writes one line a
 // call into a log. Device memory is host memory; a launch records its
 // parameters, whose sizes come from the PTX, and runs nothing. The fake*
-// functions steer it, from C++ and from Python's ctypes alike.
+// functions steer it, from C++ and from Python's ctypes alike. Without
+// FakeTensorMap.cpp it is a driver from before tensor maps.
 //
 //===----------------------------------------------------------------------===//
 

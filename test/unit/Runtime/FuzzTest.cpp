@@ -82,12 +82,12 @@ protected:
 };
 
 const json strangeValues = json::parse(R"text([
-  null, true, false, 0, 1, -1, 2, 64, 65536, 2147483647, 2147483648, -2147483649,
+  null, true, false, 0, 1, -1, 2, 8, 16, 64, 128, 257, 65536, 4294967296, 2147483647, 2147483648, -2147483649,
   9223372036854775807, -9223372036854775808, 18446744073709551615, 1e308, -0.0,
   1.5, "", "B", "T", "q", "o", "k", "B * H", "stride(q, 3)", "stride(q, 4)",
   "9223372036854775807 * B", "ceildiv(1, 0)", "-9223372036854775808", "((((",
   "../../etc/passwd", "/etc/passwd", "masked.ptx", "manifest.json", "f32", "f16",
-  "pointer", "i32", "f64", "read_write", "H1", "N + 1", ["H", "4 * H1"], "\u0000", "\u00e9", [], {}, [[]], [0],
+  "pointer", "tensor_map", "i32", "f64", "read_write", "H1", "N + 1", ["H", "4 * H1"], "\u0000", "\u00e9", [], {}, [[]], [0],
   [1, 1, 1], [16, 1, 1], [1024, 1, 1], ["B", "T"], {"a": {"b": []}}
 ])text");
 
@@ -172,10 +172,18 @@ TEST_F(Fuzz, ValuesWithConstraints) {
   changeValues(makeGroupedManifest(), makeGroupedTensors(70, 8, 3));
 }
 
+TEST_F(Fuzz, ValuesWithTensorMaps) {
+  changeValues(makeTensorMapManifest(), makeTensors(2, 70, 3));
+}
+
 TEST_F(Fuzz, Bytes) { changeBytes(makeManifest(), makeTensors(2, 70, 3)); }
 
 TEST_F(Fuzz, BytesWithConstraints) {
   changeBytes(makeGroupedManifest(), makeGroupedTensors(70, 8, 3));
+}
+
+TEST_F(Fuzz, BytesWithTensorMaps) {
+  changeBytes(makeTensorMapManifest(), makeTensors(2, 70, 3));
 }
 
 TEST_F(Fuzz, Expressions) {
@@ -194,4 +202,31 @@ TEST_F(Fuzz, Constraints) {
                     "8", "99999", "ceildiv(H, ", "min(", "dim(q, 0)", "stride(",
                     "H2", " "},
                    makeGroupedTensors(70, 8, 3));
+}
+
+TEST_F(Fuzz, TensorMaps) {
+  std::vector<std::string> pieces = {"B",
+                                     "T",
+                                     "H",
+                                     "64",
+                                     "0",
+                                     "1",
+                                     "8",
+                                     "*",
+                                     "+",
+                                     "-",
+                                     "(",
+                                     ")",
+                                     "549755813888",
+                                     "max(",
+                                     ", ",
+                                     " ",
+                                     "dim(q, ",
+                                     "stride(q, "};
+  for (const char *key : {"shape/1", "shape/0", "strides/0", "strides/2"})
+    changeExpression(makeTensorMapManifest(),
+                     ("/launches/0/parameters/0/" + std::string(key)).c_str(),
+                     pieces, makeTensors(2, 70, 3));
+  changeExpression(makeTensorMapManifest(), "/launches/0/parameters/2/scratch",
+                   pieces, makeTensors(2, 70, 3));
 }

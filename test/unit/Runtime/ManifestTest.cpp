@@ -176,8 +176,8 @@ TEST(Manifest, WrongTypes) {
   for (const char *place : requiredKeys)
     expectRefusal(place, nullptr, HLA_STATUS_WRONG_TYPE, {"but got null"});
   expectRefusal("", json::array(), HLA_STATUS_WRONG_TYPE, {"an object"});
-  expectRefusal("/abi_version", 1.0, HLA_STATUS_WRONG_TYPE, {"an integer"});
-  expectRefusal("/abi_version", "1", HLA_STATUS_WRONG_TYPE, {"an integer"});
+  expectRefusal("/abi_version", 2.0, HLA_STATUS_WRONG_TYPE, {"an integer"});
+  expectRefusal("/abi_version", "2", HLA_STATUS_WRONG_TYPE, {"an integer"});
   expectRefusal("/launches", json::object(), HLA_STATUS_WRONG_TYPE,
                 {"launches: expected an array"});
   expectRefusal("/launches/0/grid/0", 1.5, HLA_STATUS_WRONG_TYPE,
@@ -193,8 +193,9 @@ TEST(Manifest, WrongTypes) {
 }
 
 TEST(Manifest, Version) {
-  expectRefusal("/abi_version", 2, HLA_STATUS_ABI_MISMATCH,
-                {"expected 1", "but got 2"});
+  expectRefusal("/abi_version", 3, HLA_STATUS_ABI_MISMATCH,
+                {"expected 2", "but got 3"});
+  expectRefusal("/abi_version", 1, HLA_STATUS_ABI_MISMATCH, {"but got 1"});
   expectRefusal("/abi_version", 0, HLA_STATUS_ABI_MISMATCH, {"but got 0"});
   expectRefusal("/format", "tar", HLA_STATUS_INVALID_VALUE, {"hla-bundle"});
   // Told apart before anything else is read.
@@ -326,8 +327,8 @@ TEST(Manifest, Launches) {
   expectRefusal("/launches/0/grid/1", "ceildiv(T)",
                 HLA_STATUS_INVALID_EXPRESSION,
                 {"launches[0].grid[1]", "column 10"});
-  expectRefusal("/launches/0/parameters/0/type", "tensor_map",
-                HLA_STATUS_INVALID_VALUE, {"'pointer', 'i32'"});
+  expectRefusal("/launches/0/parameters/0/type", "texture",
+                HLA_STATUS_INVALID_VALUE, {"'pointer', 'tensor_map', 'i32'"});
   expectRefusal("/launches/0/parameters/0/argument", "w",
                 HLA_STATUS_INVALID_VALUE, {"argument", "'w'"});
   expectRefusal("/launches/1/parameters/4/value", 1e300,

@@ -22,7 +22,7 @@ using nlohmann::json;
 json hla::runtime::test::makeManifest() {
   json manifest = json::parse(R"text({
     "format": "hla-bundle",
-    "abi_version": 1,
+    "abi_version": 2,
     "producer": "hla 0.1.0",
     "entry": "masked",
     "target": {
@@ -101,13 +101,42 @@ json hla::runtime::test::makeGroupedManifest() {
   return manifest;
 }
 
+json hla::runtime::test::makeTensorMapManifest() {
+  json manifest = makeManifest();
+  manifest["launches"][0] = json::parse(R"text({
+    "kernel": "masked_maps",
+    "grid": ["B * H", "ceildiv(T, 64)", "1"],
+    "block": [128, 1, 1],
+    "cluster": [1, 1, 1],
+    "dynamic_shared_memory": "0",
+    "parameters": [
+      {"type": "tensor_map", "argument": "q", "dtype": "bf16",
+       "shape": [64, "H", "T", "B"],
+       "strides": ["stride(q, 2)", "stride(q, 1)", "stride(q, 0)"],
+       "box": [64, 1, 64, 1], "swizzle": 128},
+      {"type": "i32", "value": "T"},
+      {"type": "tensor_map", "scratch": "128", "dtype": "f32",
+       "shape": [32, "2 * B * H - 1"], "strides": [32],
+       "box": [8, 256], "swizzle": 32},
+      {"type": "tensor_map", "argument": "o", "dtype": "bf16",
+       "shape": [64, "T", "H", "B"],
+       "strides": ["stride(o, 1)", "stride(o, 2)", "stride(o, 0)"],
+       "box": [8, 64, 1, 1], "swizzle": 0}
+    ]
+  })text");
+  return manifest;
+}
+
 std::string hla::runtime::test::makePtx() {
   return ".version 8.7\n.target sm_90a\n.address_size 64\n"
          ".visible .entry masked_states(.param .u64 k, .param .u64 s,\n"
          "  .param .b64 stride, .param .b32 t) { ret; }\n"
          ".visible .entry masked_output(.param .u64 q, .param .u64 o,\n"
          "  .param .u64 s, .param .b64 c, .param .f32 x, .param .f64 y)\n"
-         "{ ret; }\n";
+         "{ ret; }\n"
+         ".visible .entry masked_maps(.param .align 64 .b8 q[128],\n"
+         "  .param .b32 t, .param .align 64 .b8 s[128],\n"
+         "  .param .align 64 .b8 o[128]) { ret; }\n";
 }
 
 TestBundle::TestBundle() : TestBundle(makeManifest()) {}

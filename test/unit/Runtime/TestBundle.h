@@ -29,6 +29,10 @@ std::string makePtx();
 /// an argument of states.
 nlohmann::json makeGroupedManifest();
 
+/// The manifest with a first launch that takes three tensor maps: of q in bf16,
+/// of o with heads and tokens exchanged, and of scratch in f32.
+nlohmann::json makeTensorMapManifest();
+
 /// A bundle's directory, removed with the object. The manifest's hashes are
 /// those of the files unless it has its own.
 class TestBundle {

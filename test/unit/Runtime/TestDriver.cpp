@@ -79,18 +79,27 @@ int TestDriver::count(const std::string &symbol) {
 }
 
 std::vector<LaunchRecord> TestDriver::getLaunches() {
+  return getRecords("cuLaunchKernel");
+}
+
+std::vector<TensorMapRecord> TestDriver::getTensorMaps() {
+  return getRecords("cuTensorMapEncodeTiled");
+}
+
+std::vector<std::map<std::string, std::string>>
+TestDriver::getRecords(const std::string &prefix) {
   std::istringstream log(getLog());
-  std::vector<LaunchRecord> launches;
+  std::vector<std::map<std::string, std::string>> records;
   for (std::string line; std::getline(log, line);) {
-    if (line.rfind("cuLaunchKernel", 0) != 0)
+    if (line.rfind(prefix, 0) != 0)
       continue;
     std::istringstream fields(line);
-    LaunchRecord record;
+    std::map<std::string, std::string> record;
     fields >> record["symbol"];
     for (std::string field; fields >> field;)
       record[field.substr(0, field.find('='))] =
           field.substr(field.find('=') + 1);
-    launches.push_back(record);
+    records.push_back(record);
   }
-  return launches;
+  return records;
 }

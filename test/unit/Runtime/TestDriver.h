@@ -19,6 +19,10 @@ namespace hla::runtime::test {
 /// bytes of each in hexadecimal.
 using LaunchRecord = std::map<std::string, std::string>;
 
+/// One recorded call of cuTensorMapEncodeTiled, field by field: "extents" is
+/// "64,3,100,2".
+using TensorMapRecord = std::map<std::string, std::string>;
+
 /// The stand-in, fresh for the scope of this object.
 class TestDriver {
 public:
@@ -38,6 +42,12 @@ public:
   /// How often `symbol` was called.
   int count(const std::string &symbol);
   std::vector<LaunchRecord> getLaunches();
+  std::vector<TensorMapRecord> getTensorMaps();
+
+private:
+  /// The fields of each logged call of a symbol that begins with `prefix`.
+  std::vector<std::map<std::string, std::string>>
+  getRecords(const std::string &prefix);
 };
 
 /// The bytes of `value` as the log shows them.
