@@ -8,7 +8,8 @@ import threading
 import numpy as np
 import pytest
 
-from bundles import DeviceView, OldDeviceView, arrays, expect, write_bundle
+from bundles import MAP_PTX, DeviceView, OldDeviceView, arrays, expect
+from bundles import take_maps, write_bundle
 from hla.runtime import Bundle, Error, Status
 
 
@@ -226,6 +227,56 @@ def test_scratch(bundle, driver):
         bundle(x, y, scratch=DeviceView(np.zeros(400, np.uint8)[::2]))
     with expect(Status.WRONG_DEVICE, "scratch: expected memory of a CUDA device"):
         bundle(x, y, scratch=memory)
+
+
+def aligned(shape):
+    """Zeros of f32 at a multiple of 16 bytes, on the device."""
+    memory = np.zeros(int(np.prod(shape)) + 4, np.float32)
+    start = -memory.__array_interface__["data"][0] % 16 // 4
+    return DeviceView(memory[start : start + memory.size - 4].reshape(shape))
+
+
+def test_tensor_maps(tmp_path, driver):
+    bundle = Bundle(write_bundle(tmp_path, take_maps, MAP_PTX))
+    assert [p["type"] for p in bundle.manifest["launches"][0]["parameters"]] == [
+        "tensor_map"
+    ] * 3
+    base, y = aligned((3, 4, 6, 4)), aligned((3, 8, 4))
+    x = DeviceView(base.array[:, 1, 1:])  # [3, 5, 4], strides 96, 4, 1
+    bundle(x, y)
+    assert (
+        f"cuTensorMapEncodeTiled type=7 rank=3 address={x.address} extents=4,5,3 "
+        "strides=16,384 box=4,8,1 interleave=0 swizzle=0 promotion=3 fill=0"
+    ) in driver.log
+    parameters = driver.launches[0]["parameters"]
+    assert [len(parameter) for parameter in parameters] == [128] * 3
+    assert parameters[0][:8] == struct.pack("<Q", x.address)
+    assert parameters[1][:8] == struct.pack("<Q", y.address)
+
+    bundle(DeviceView(x.array[:, :0]), y)
+    assert driver.launches[1]["parameters"][0] == bytes(128)
+    driver.fail("cuTensorMapEncodeTiled", 1)
+    with expect(
+        Status.DRIVER_ERROR,
+        r"kernel 'copy', parameter 0 \(tensor map of 'x'\), f32 \[4, 5, 3\] at 0x.*"
+        "but got CUDA_ERROR_INVALID_VALUE",
+    ):
+        bundle(x, y)
+    assert len(driver.launches) == 2 and driver.allocations == 0
+
+    def change(manifest):
+        take_maps(manifest)
+        manifest["arguments"][0]["alignment"] = 4
+        manifest["arguments"][0]["stride_multiple"] = 1
+
+    loose = Bundle(write_bundle(tmp_path, change, MAP_PTX))
+    with expect(Status.ALIGNMENT, r"parameter 0 \(tensor map of 'x'\).*16 bytes"):
+        loose.check(DeviceView(aligned((25,)).array[1:].reshape(3, 2, 4)), y)
+    x = aligned((3, 10)).array[:, :8]
+    x = np.lib.stride_tricks.as_strided(x, (3, 2, 4), (40, 16, 4))
+    message = r"strides\[1\] = stride\(x, 0\): .*multiple of 4 elements .*got 10"
+    with expect(Status.STRIDE, message):
+        loose.check(DeviceView(x), y)
 
 
 def test_driver_errors(bundle, driver):

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from bundles import write_bundle
+from bundles import take_maps, write_bundle
 from fake_driver import LIBRARIES, ROOT
 
 # y[n, m, :] = factor * x[n, m, :], and scratch[n] = n; one block for each (n, m).
@@ -57,6 +57,52 @@ PTX = """
 }
 """
 
+# y[n] = scratch[n] = x[n], 8 rows each: those that x lacks are zeros.
+MAP_PTX = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry copy(.param .align 64 .b8 x[128], .param .align 64 .b8 y[128],
+                     .param .align 64 .b8 scratch[128])
+{
+  .shared .align 128 .b8 tile[128];
+  .shared .align 8 .b64 barrier;
+  .reg .pred %p<3>;
+  .reg .b32 %r<6>;
+  .reg .b64 %a<5>;
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra done;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, 0;
+  mov.u32 %r4, tile;
+  mov.u32 %r5, barrier;
+  mov.b64 %a1, x;
+  cvta.param.u64 %a1, %a1;
+  mov.b64 %a2, y;
+  cvta.param.u64 %a2, %a2;
+  mov.b64 %a3, scratch;
+  cvta.param.u64 %a3, %a3;
+  mbarrier.init.shared::cta.b64 [%r5], 1;
+  fence.mbarrier_init.release.cluster;
+  fence.proxy.async;
+  mbarrier.arrive.expect_tx.shared::cta.b64 %a4, [%r5], 128;
+  cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+    [%r4], [%a1, {%r3, %r3, %r2}], [%r5];
+wait:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r5], 0;
+  @!%p2 bra wait;
+  cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group
+    [%a2, {%r3, %r3, %r2}], [%r4];
+  cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
+    [%a3, {%r3, %r2}], [%r4];
+  cp.async.bulk.commit_group;
+  cp.async.bulk.wait_group 0;
+done:
+  ret;
+}
+"""
+
 PRELUDE = """
 import sys
 import numpy as np
@@ -83,6 +129,46 @@ numbers = np.empty(96, np.int32)
 scratch.copy_to(numbers)
 assert list(numbers[::16]) == [0, 1, 2, 3, 4, 5], numbers
 bundle(x.strided((0, 3, 4), (12, 4, 1)), y.strided((0, 3, 4), (12, 4, 1)))
+runtime.synchronize()
+print("done on", runtime.device_name())
+"""
+
+MAPS = """
+if runtime.compute_capability() < (9, 0):
+    print("no tensor maps")
+    sys.exit()
+source = np.arange(6 * 7 * 4, dtype=np.float32).reshape(6, 7, 4) + 1
+whole = DeviceArray(source.shape, "f32")
+whole.copy_from(source)
+y = DeviceArray((6, 8, 4), "f32")
+scratch = DeviceArray((6 * 32,), "f32")
+result = np.empty(y.shape, np.float32)
+
+def check(x, rows, n):
+    out = y.strided((n, 8, 4), (32, 4, 1))
+    y.fill_bytes(0xFF)
+    scratch.fill_bytes(0xFF)
+    bundle(x, out, scratch=scratch)
+    expected = np.zeros((n, 8, 4), np.float32)
+    expected[:, : rows.shape[1]] = rows
+    y.copy_to(result)
+    assert np.array_equal(result[:n], expected), result
+    assert np.isnan(result[n:]).all(), result
+    rest = np.empty(6 * 32, np.float32)
+    scratch.copy_to(rest)
+    assert np.array_equal(rest[: n * 32].reshape(expected.shape), expected), rest
+
+check(whole, source, 6)
+check(whole.strided((6, 3, 4), (28, 8, 1)), source[:, :6:2], 6)
+check(whole.strided((4, 6, 4), (4, 28, 1)), source[:, :4].transpose(1, 0, 2), 4)
+check(whole.strided((1, 7, 4), (3, 4, 1)), source[:1], 1)  # strides that nothing uses
+check(whole.strided((6, 1, 4), (28, 3, 1)), source[:, :1], 6)
+bundle(whole.strided((0, 7, 4), (28, 4, 1)), y.strided((0, 8, 4), (32, 4, 1)))
+try:  # a broadcast, which is the driver's to take or to refuse
+    check(whole.strided((6, 7, 4), (0, 4, 1)), source[:1].repeat(6, 0), 6)
+except runtime.Error as error:
+    assert error.status is runtime.Status.DRIVER_ERROR, error
+    print("refused:", error)
 runtime.synchronize()
 print("done on", runtime.device_name())
 """
@@ -152,6 +238,13 @@ def test_kernel(tmp_path, shared):
 
     folder = write_bundle(pathlib.Path(tmp_path), change, PTX)
     assert run(folder, CHECK).startswith("done on")
+
+
+def test_tensor_maps(tmp_path):
+    text = run(write_bundle(tmp_path, take_maps, MAP_PTX), MAPS)
+    if text == "no tensor maps":
+        pytest.skip("a GPU from before sm_90")
+    assert "done on" in text
 
 
 def test_lengths(tmp_path):
