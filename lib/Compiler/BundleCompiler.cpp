@@ -298,6 +298,7 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
   buildHLAToNVVMPipeline(pm, pipeline);
   if (failed(pm.run(*program)))
     return firstError.take("could not compile the program");
+  bundle.remarks = firstError.takeRemarks();
   FailureOr<LaunchRecipe> recipe = getLaunchRecipe(function, *abi);
   if (failed(recipe))
     return firstError.take("could not determine the launches of the entry");
@@ -322,7 +323,7 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
     bundle.times.assemble = secondsSinceStart();
     bundle.cubin = std::move(assembled->cubin);
     bundle.resources = std::move(assembled->resources);
-    bundle.remarks = std::move(assembled->remarks);
+    bundle.assemblerRemarks = std::move(assembled->remarks);
   }
   bundle.manifest = writeManifest(*abi, std::move(*recipe), *target, bundle,
                                   describeSchedules(*program));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchRecipe.h"
+#include "hla/Dialect/Tile/IR/Tile.h"
 #include "hla/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -37,6 +38,7 @@ private:
   void addArguments();
   LogicalResult visit(Operation &op);
   LogicalResult visit(memref::AllocOp alloc);
+  void visit(tile::TensorMapOp map);
   LogicalResult visit(gpu::LaunchFuncOp launch);
   /// The expression of an operation on indices, or none.
   std::optional<std::string> evaluate(Operation &op);
@@ -46,6 +48,7 @@ private:
   const EntryABI &abi;
   llvm::DenseMap<Value, std::string> indices;
   llvm::DenseMap<Value, Memory> memories;
+  llvm::DenseMap<Value, llvm::json::Object> maps;
   std::string scratch = "0";
   llvm::json::Array launches;
   gpu::GPUModuleOp module;
@@ -127,13 +130,43 @@ LogicalResult RecipeBuilder::visit(memref::AllocOp alloc) {
   return success();
 }
 
+/// Dimensions from the innermost on, whose blocks are the outermost
+/// (`!hla_tile.tensor_map`).
+void RecipeBuilder::visit(tile::TensorMapOp map) {
+  const Memory &memory = memories.find(map.getTensor())->second;
+  tile::TensorMapType type = map.getMap().getType();
+  const int64_t blockCols = tile::TensorMapType::kBlockCols;
+  const int64_t cols = map.getTensor().getType().getShape().back();
+  llvm::json::Array shape{blockCols}, strides, box{blockCols};
+  for (int64_t i = type.getBox().size() - 2; i >= 0; --i) {
+    shape.push_back(memory.extents[i]);
+    strides.push_back(memory.strides[i]);
+    box.push_back(type.getBox()[i]);
+  }
+  shape.push_back(cols / blockCols);
+  strides.push_back(blockCols);
+  box.push_back(type.getBox().back() / blockCols);
+  llvm::json::Object parameter(memory.pointer);
+  parameter["type"] = "tensor_map";
+  parameter["dtype"] = type.getElementType().isBF16() ? "bf16" : "f16";
+  parameter["shape"] = std::move(shape);
+  parameter["strides"] = std::move(strides);
+  parameter["box"] = std::move(box);
+  parameter["swizzle"] = tile::SmemAttr::kBlockBytes;
+  maps.try_emplace(map, std::move(parameter));
+}
+
 /// The parameters of a kernel are what its arguments are converted to
 /// (`convert-hla-tile-to-nvvm`): a memref's pointer and all strides but the
-/// last, for a matrix its number of rows, for a list its stride and number; and
-/// indices.
+/// last, for a matrix its number of rows, for a list its stride and number;
+/// indices; and tensor maps.
 LogicalResult RecipeBuilder::visit(gpu::LaunchFuncOp launch) {
   llvm::json::Array parameters;
   for (Value operand : launch.getKernelOperands()) {
+    if (auto map = maps.find(operand); map != maps.end()) {
+      parameters.push_back(llvm::json::Object(map->second));
+      continue;
+    }
     auto it = memories.find(operand);
     if (it == memories.end()) {
       parameters.push_back(
@@ -159,7 +192,7 @@ LogicalResult RecipeBuilder::visit(gpu::LaunchFuncOp launch) {
              : IntegerAttr();
   if (!shared)
     return launch.emitOpError("expected a kernel whose shared memory is known "
-                              "(hla-tile-schedule-mma writes it), but got ")
+                              "(a pass that schedules it writes it), but got ")
            << launch.getKernel();
   auto parent = kernel->getParentOfType<gpu::GPUModuleOp>();
   if (module && parent != module)
@@ -203,6 +236,11 @@ LogicalResult RecipeBuilder::visit(Operation &op) {
     return visit(alloc);
   if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op))
     return visit(launch);
+  if (auto map = dyn_cast<tile::TensorMapOp>(op);
+      map && memories.count(map.getTensor())) {
+    visit(map);
+    return success();
+  }
   if (auto cast = dyn_cast<memref::CastOp>(op);
       cast && memories.count(cast.getSource())) {
     memories.try_emplace(cast, memories.lookup(cast.getSource()));

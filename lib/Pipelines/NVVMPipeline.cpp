@@ -19,15 +19,21 @@
 using namespace mlir;
 using namespace mlir::hla;
 
-/// Tiles to layouts, and layouts to buffers.
+/// Tiles to layouts, and layouts to buffers, by warps that share all or by
+/// groups, as each kernel's schedule says.
 static void addKernelPasses(OpPassManager &pm) {
-  OpPassManager &kernel = pm.nest<gpu::GPUFuncOp>();
-  kernel.addPass(tile::createHLATileAssignLayouts());
-  kernel.addPass(createCanonicalizerPass());
-  kernel.addPass(createCSEPass());
-  kernel.addPass(tile::createHLATileScheduleMMA());
-  kernel.addPass(createCanonicalizerPass());
-  kernel.addPass(createCSEPass());
+  auto addToKernels = [&](std::unique_ptr<Pass> pass) {
+    OpPassManager &kernel = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
+    kernel.addPass(std::move(pass));
+    kernel.addPass(createCanonicalizerPass());
+    kernel.addPass(createCSEPass());
+  };
+  addToKernels(tile::createHLATileAssignLayouts());
+  addToKernels(tile::createHLATileSplitFragments());
+  addToKernels(tile::createHLATileScheduleMMA());
+  pm.addPass(tile::createHLATileScheduleGroups());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
 }
 
 /// Kernels to the LLVM dialect.
@@ -53,9 +59,8 @@ void hla::buildHLAToNVVMPipeline(OpPassManager &pm,
   buildHLAToTilePipeline(pm, tile);
   pm.addPass(tile::createHLATileOutlineKernels());
   pm.addPass(createCanonicalizerPass());
-  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  addKernelPasses(kernels);
-  addLLVMPasses(kernels);
+  addKernelPasses(pm);
+  addLLVMPasses(pm.nest<gpu::GPUModuleOp>());
 }
 
 void hla::registerHLAToNVVMPipeline() {

@@ -22,7 +22,8 @@ static constexpr TargetInfo kTargets[] = {
      /*hasStmatrix=*/false},
     {"sm_86", true, 8, 6, true, 87, 99 << 10, 65536, 255, false},
     {"sm_89", true, 8, 9, true, 87, 99 << 10, 65536, 255, false},
-    {"sm_90a", true, 9, 0, false, 87, 227 << 10, 65536, 255, true},
+    {"sm_90a", true, 9, 0, false, 87, 227 << 10, 65536, 255, true,
+     /*hasWgmma=*/true},
     {"sm_100a", true, 10, 0, false, 87, 227 << 10, 65536, 255, true},
     {"sm_120a", true, 12, 0, false, 87, 99 << 10, 65536, 255, true},
 };
@@ -41,10 +42,15 @@ int64_t TargetInfo::getTileWidth(int64_t dim) const {
   return std::max<int64_t>(llvm::PowerOf2Ceil(dim), kLeast);
 }
 
-int64_t TargetInfo::getRegistersPerThread(int64_t warps) const {
+int64_t TargetInfo::getRegistersPerThread(int64_t warps, int64_t blocks) const {
   return std::min(registersPerThread,
-                  registersPerMultiprocessor / (32 * warps)) /
-         8 * 8;
+                  registersPerMultiprocessor / (32 * warps * blocks) / 8 * 8);
+}
+
+// The system has 1 KiB for itself of each block.
+int64_t TargetInfo::getSharedMemoryPerBlock(int64_t blocks) const {
+  constexpr int64_t kOfSystem = 1 << 10;
+  return (sharedMemoryPerBlock + kOfSystem) / blocks - kOfSystem;
 }
 
 const TargetInfo *TargetInfo::select(unsigned major, unsigned minor) {

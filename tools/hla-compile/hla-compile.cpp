@@ -88,7 +88,7 @@ static void printTable(llvm::ArrayRef<Bundle> bundles) {
             std::to_string(resources->spillStores + resources->spillLoads +
                            resources->stackFrame));
     }
-    llvm::outs() << bundle.remarks;
+    llvm::outs() << bundle.assemblerRemarks;
   }
 }
 
@@ -164,6 +164,8 @@ int main(int argc, char **argv) {
     llvm::Expected<Bundle> bundle = compileBundle(**module, name, options);
     if (!bundle)
       return fail(llvm::toString(bundle.takeError()));
+    for (const std::string &remark : bundle->remarks)
+      llvm::errs() << "hla-compile: remark: " << remark << "\n";
     bundles.push_back(std::move(*bundle));
   }
   // Nothing is written unless everything compiles.

@@ -58,8 +58,11 @@ struct Bundle {
   /// The assembled code, where there is an assembler.
   std::optional<std::string> cubin;
   llvm::SmallVector<KernelResources> resources;
+  /// What the compiler remarked, `file:line:column: message` each, such as why
+  /// an operation is not executed by groups of warps.
+  std::vector<std::string> remarks;
   /// What the assembler remarked, such as "wgmma serialized": a defect.
-  std::string remarks;
+  std::string assemblerRemarks;
   BundleTimes times;
 
   /// Writes the manifest and the code into a directory, which is created.

@@ -13,24 +13,21 @@
 #include "mlir/IR/Location.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace mlir::hla {
 
-/// Keeps the first error that a context emits in this object's life; all other
-/// diagnostics of that time are dropped.
+/// Keeps the first error, and all remarks, that a context emits in this
+/// object's life; other diagnostics of that time are dropped.
 class FirstError {
 public:
   explicit FirstError(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
-          if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
-              !message.empty())
-            return success();
-          llvm::raw_string_ostream os(message);
-          if (auto loc =
-                  diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
-            os << loc.getFilename().getValue() << ":" << loc.getLine() << ":"
-               << loc.getColumn() << ": ";
-          os << diagnostic;
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+            remarks.push_back(print(diagnostic));
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+              message.empty())
+            message = print(diagnostic);
           return success();
         }) {}
 
@@ -39,8 +36,22 @@ public:
     return llvm::createStringError(message.empty() ? fallback.str() : message);
   }
 
+  /// The remarks, in the same form.
+  std::vector<std::string> takeRemarks() { return std::move(remarks); }
+
 private:
+  static std::string print(Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (auto loc = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
+      os << loc.getFilename().getValue() << ":" << loc.getLine() << ":"
+         << loc.getColumn() << ": ";
+    os << diagnostic;
+    return text;
+  }
+
   std::string message;
+  std::vector<std::string> remarks;
   ScopedDiagnosticHandler handler;
 };
 

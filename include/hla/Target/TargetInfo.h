@@ -33,15 +33,22 @@ struct TargetInfo {
   int64_t registersPerMultiprocessor = 0, registersPerThread = 0;
   /// Whether `stmatrix` exists.
   bool hasStmatrix = false;
+  /// Whether products of groups of four warps (`wgmma`) exist.
+  bool hasWgmma = false;
 
   /// Columns of the tile of rows of `dim` elements: on a GPU a power of two
   /// that warps can share, of which those from `dim` on are zero. Also the rows
   /// and columns of a state's tile.
   int64_t getTileWidth(int64_t dim) const;
 
-  /// Registers that a thread of a block of `warps` warps may have: a multiple
-  /// of 8, in which they are allocated.
-  int64_t getRegistersPerThread(int64_t warps) const;
+  /// Registers that a thread may have if a multiprocessor is to hold `blocks`
+  /// blocks of `warps` warps: the most there are for one, or a multiple of 8,
+  /// in which they are allocated.
+  int64_t getRegistersPerThread(int64_t warps, int64_t blocks = 1) const;
+
+  /// Shared memory, in bytes, that each of `blocks` thread blocks may use that
+  /// a multiprocessor holds at a time.
+  int64_t getSharedMemoryPerBlock(int64_t blocks) const;
 
   /// The target named `arch`, or null.
   static const TargetInfo *lookup(llvm::StringRef arch);

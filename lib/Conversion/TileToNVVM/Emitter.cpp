@@ -9,6 +9,7 @@
 
 #include "Emitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -91,6 +92,22 @@ Value Emitter::opaqueThreadId(Shuffle shuffle) {
   return assembly(getText(), "=r,r", {thread}, getI32Type());
 }
 
+// Before or after the conversion of the kernel.
+int64_t Emitter::getNumWarps() {
+  Operation *parent = getInsertionBlock()->getParentOp();
+  auto kernel = parent->getParentOfType<gpu::GPUFuncOp>();
+  if (auto self = dyn_cast<gpu::GPUFuncOp>(parent))
+    kernel = self;
+  if (kernel)
+    return kernel.getKnownBlockSizeAttr()[0] / 32;
+  auto function = dyn_cast<LLVM::LLVMFuncOp>(parent);
+  if (!function)
+    function = parent->getParentOfType<LLVM::LLVMFuncOp>();
+  return function->getAttrOfType<DenseI32ArrayAttr>(
+             NVVM::NVVMDialect::getReqntidAttrName())[0] /
+         32;
+}
+
 Value Emitter::shuffle(NVVM::ShflKind kind, Value value, Value lane) {
   Type type = value.getType();
   const unsigned bits = type.getIntOrFloatBitWidth();
@@ -138,6 +155,15 @@ Value Emitter::byteOffset(Value base, Value offset) {
                              ValueRange{offset});
 }
 
+Value Emitter::sharedAddress(Value pointer) {
+  return LLVM::PtrToIntOp::create(*this, getI32Type(), pointer);
+}
+
+Value Emitter::getSignal(Value signals, Value slot) {
+  constexpr int64_t kBytes = 8;
+  return byteOffset(signals, mul(toI32(slot), kBytes));
+}
+
 Value Emitter::assembly(StringRef text, StringRef constraints,
                         ValueRange operands, Type result) {
   auto op = LLVM::InlineAsmOp::create(
@@ -175,6 +201,8 @@ Value Emitter::power2(Value x) {
 ThreadPlace::ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle) {
   thread = e.opaqueThreadId(shuffle);
   Value warp = e.div(thread, 32);
+  if (frag.getWarps() < e.getNumWarps())
+    warp = e.rem(warp, frag.getWarps());
   lane = e.rem(thread, 32);
   rowWarp = e.div(warp, frag.getColWarps());
   colWarp = e.rem(warp, frag.getColWarps());
@@ -213,11 +241,12 @@ void FragmentShape::forEachElement(
               8 * np + i % 2);
 }
 
-/// s(r) of a row of `pieces` pieces of 8 elements (`#hla_tile.smem`).
+/// s(r) of a row of `pieces` pieces of 8 elements in a block
+/// (`#hla_tile.smem`).
 static Value getSwizzle(Emitter &e, Value row, int64_t pieces,
                         int64_t elementBytes) {
   if (elementBytes == 2)
-    return pieces >= 8 ? e.rem(row, 8) : e.rem(e.div(row, 8 / pieces), pieces);
+    return pieces == 8 ? e.rem(row, 8) : e.rem(e.div(row, 8 / pieces), pieces);
   Value bit1 = e.rem(e.div(row, 2), 2);
   if (pieces < 4)
     return bit1;
@@ -225,29 +254,38 @@ static Value getSwizzle(Emitter &e, Value row, int64_t pieces,
   return e.add(e.mul(bit1, 2), bits02);
 }
 
-// Piece p of row r lies at place p xor s(r). With p = p₀ + p₁, where the lane's
-// p₀ and the constant p₁ share no bits, p xor s = (p₀ xor s) xor p₁; and
-// s(r₀ + r₁) = s(r₀) for a multiple r₁ of 8. So one xor with a constant and one
-// addition reach any place.
+// Piece p of row r of a block lies at place p xor s(r). With p = p₀ + p₁, where
+// the lane's p₀ and the constant p₁ share no bits, p xor s = (p₀ xor s) xor p₁;
+// and s(r₀ + r₁) = s(r₀) for a multiple r₁ of 8. So one xor with a constant and
+// one addition reach any place.
 SharedAddress::SharedAddress(Emitter &e, MemRefType buffer, Value base,
                              Value row, Value piece)
     : elementBytes(getStorageBits(buffer.getElementType()) / 8) {
   auto smem = cast<SmemAttr>(buffer.getMemorySpace());
-  const int64_t cols = smem.getStored(buffer.getShape()).second;
-  pitch = elementBytes * cols;
-  Value swizzle = getSwizzle(e, row, cols / 8, elementBytes);
-  swizzled = e.mul(e.exclusiveOr(piece, swizzle), 8 * elementBytes);
-  firstRowBase = rowBase = e.byteOffset(base, e.mul(row, pitch));
+  const auto [rows, cols] = smem.getStored(buffer.getShape());
+  pitch = std::min<int64_t>(elementBytes * cols, SmemAttr::kBlockBytes);
+  blockBytes = rows * pitch;
+  const int64_t pieces = pitch / elementBytes / 8;
+  Value inBlock = piece, offset = e.mul(row, pitch);
+  if (cols > 8 * pieces) {
+    inBlock = e.rem(piece, pieces);
+    offset = e.add(offset, e.mul(e.div(piece, pieces), blockBytes));
+  }
+  Value swizzle = getSwizzle(e, row, pieces, elementBytes);
+  swizzled = e.mul(e.exclusiveOr(inBlock, swizzle), 8 * elementBytes);
+  firstRowBase = rowBase = e.byteOffset(base, offset);
 }
 
 Value SharedAddress::get(Emitter &e, int64_t rows, int64_t cols) const {
-  Value offset = e.exclusiveOr(swizzled, elementBytes * cols);
-  return e.byteOffset(rowBase, e.add(offset, rows * pitch));
+  const int64_t bytes = elementBytes * cols;
+  Value offset = e.exclusiveOr(swizzled, bytes % pitch);
+  return e.byteOffset(rowBase,
+                      e.add(offset, rows * pitch + bytes / pitch * blockBytes));
 }
 
 // From an even row to the next, s changes in its lowest bit, which counts for
 // rows of four pieces and more.
 Value SharedAddress::getNextRow(Emitter &e, int64_t rows, int64_t cols) const {
-  const bool isLong = pitch >= 128;
+  const bool isLong = pitch == SmemAttr::kBlockBytes;
   return get(e, rows + 1, isLong ? cols ^ 8 : cols);
 }

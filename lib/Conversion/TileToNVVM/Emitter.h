@@ -53,6 +53,9 @@ public:
   /// the states need.
   Value opaqueThreadId(Shuffle shuffle);
 
+  /// The warps of the kernel that is built.
+  int64_t getNumWarps();
+
   /// What another lane of the warp has of `value`, of 16, 32 or 64 bits.
   Value shuffle(NVVM::ShflKind kind, Value value, Value lane);
 
@@ -62,6 +65,9 @@ public:
                function_ref<Value(Emitter &)> getAddress,
                unsigned alignment = 0);
 
+  /// A pointer into shared memory as i32, and the pointer to a slot's signal.
+  Value sharedAddress(Value pointer);
+  Value getSignal(Value signals, Value slot);
   /// `base + offset` bytes.
   Value byteOffset(Value base, Value offset);
   /// Inline PTX with side effects; null if `result` is.
@@ -76,8 +82,8 @@ public:
   Value power2(Value x);
 };
 
-/// A thread's number, and its place among the warps of a fragment:
-/// `warp / colWarps`, `warp mod colWarps`, and its lane.
+/// A thread's number, and its place among the warps of a fragment, those of the
+/// block or of its group: `warp / colWarps`, `warp mod colWarps`, and its lane.
 struct ThreadPlace {
   Value thread, rowWarp, colWarp, lane;
   ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle);
@@ -131,7 +137,8 @@ public:
 
 private:
   Value firstRowBase, rowBase, swizzled;
-  int64_t elementBytes, pitch;
+  /// Of a row of a block, and of a block.
+  int64_t elementBytes, pitch, blockBytes;
 };
 
 } // namespace mlir::hla::tile

@@ -25,7 +25,8 @@ constexpr llvm::StringLiteral kSharedMemoryName = "hla_shared_memory";
 /// - a column in lanes: its numbers;
 /// - a matrix or a column in device memory: its pointer, row stride and number
 ///   of rows; a tensor of rank r: its pointer and r - 1 strides;
-/// - a buffer or ring in shared memory: its pointer.
+/// - a buffer or ring in shared memory, and signals: their pointer;
+/// - a tensor map: a pointer to it.
 void populateTypeConversions(TypeConverter &converter);
 
 /// constant, arith and math on tiles, ramp, causal, decay.
@@ -45,9 +46,18 @@ void populateMatrixPatterns(const TypeConverter &converter,
 /// subview, load, store.
 void populateDeviceMemoryPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns);
-/// alloc, slot, copies, barrier.
+/// alloc, slot, columns, copies, barrier.
 void populateSharedMemoryPatterns(const TypeConverter &converter,
                                   RewritePatternSet &patterns);
+/// groups, sync, arrive, async_fence, signals.
+void populateGroupPatterns(const TypeConverter &converter,
+                           RewritePatternSet &patterns);
+/// dot_async, dot_fence, dot_commit, dot_wait.
+void populateAsyncDotPatterns(const TypeConverter &converter,
+                              RewritePatternSet &patterns);
+/// tensor_load, tensor_store, tensor_store_wait.
+void populateBoxPatterns(const TypeConverter &converter,
+                         RewritePatternSet &patterns);
 
 } // namespace mlir::hla::tile
 

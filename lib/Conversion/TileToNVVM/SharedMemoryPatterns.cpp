@@ -9,7 +9,6 @@
 #include "Emitter.h"
 #include "Patterns.h"
 #include "View.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -19,15 +18,6 @@ using namespace mlir::hla;
 using namespace mlir::hla::tile;
 
 namespace {
-
-/// The threads of the kernel around `op`, before or after its conversion.
-int64_t getNumThreads(Operation *op) {
-  if (auto kernel = op->getParentOfType<gpu::GPUFuncOp>())
-    return kernel.getKnownBlockSizeAttr()[0];
-  return op->getParentOfType<LLVM::LLVMFuncOp>()
-      ->getAttrOfType<DenseI32ArrayAttr>(
-          NVVM::NVVMDialect::getReqntidAttrName())[0];
-}
 
 /// A piece of a tile, of 16 bytes, or of as many as the rows of a view are
 /// accessed by: where it is in shared memory; and where in device memory, and
@@ -63,7 +53,7 @@ LogicalResult forEachPieceOfThread(Emitter &e, Operation *op, MemRefType buffer,
                                    Value base, std::optional<ViewRows> device,
                                    Shuffle shuffle,
                                    function_ref<void(const Piece &)> visit) {
-  const int64_t threads = getNumThreads(op);
+  const int64_t threads = 32 * e.getNumWarps();
   const int64_t rows = buffer.getDimSize(0);
   const int64_t elements = 128 / getStorageBits(buffer.getElementType());
   const int64_t pieces = buffer.getDimSize(1) / elements;
@@ -164,6 +154,27 @@ struct ConvertSlot : OpConversionPattern<SlotOp> {
     Value index = e.toI32(adaptor.getIndex().front());
     rewriter.replaceOp(
         op, e.byteOffset(adaptor.getRing().front(), e.mul(index, bytes)));
+    return success();
+  }
+};
+
+/// Blocks of 128 bytes of stored rows, or stored rows: either way the next ones
+/// of the same buffer.
+struct ConvertColumns : OpConversionPattern<ColumnsOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(ColumnsOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto buffer = dyn_cast<MemRefType>(op.getSource().getType());
+    if (!buffer)
+      return rewriter.notifyMatchFailure(op, "not a buffer");
+    Emitter e(op.getLoc(), rewriter);
+    const int64_t columnBytes =
+        buffer.getDimSize(0) * getStorageBits(buffer.getElementType()) / 8;
+    rewriter.replaceOp(
+        op, e.byteOffset(adaptor.getSource().front(),
+                         e.i32(op.getOffsetAttr().getInt() * columnBytes)));
     return success();
   }
 };
@@ -304,8 +315,8 @@ struct ConvertBarrier : OpConversionPattern<BarrierOp> {
 
 void tile::populateSharedMemoryPatterns(const TypeConverter &converter,
                                         RewritePatternSet &patterns) {
-  patterns
-      .add<ConvertAlloc, ConvertSlot, ConvertBufferStore, ConvertCopyAsync,
-           ConvertRound, ConvertCopyCommit, ConvertCopyWait, ConvertBarrier>(
-          converter, patterns.getContext());
+  patterns.add<ConvertAlloc, ConvertSlot, ConvertColumns, ConvertBufferStore,
+               ConvertCopyAsync, ConvertRound, ConvertCopyCommit,
+               ConvertCopyWait, ConvertBarrier>(converter,
+                                                patterns.getContext());
 }

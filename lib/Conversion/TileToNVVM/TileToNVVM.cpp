@@ -53,6 +53,12 @@ void tile::populateTypeConversions(TypeConverter &converter) {
         types.assign(FragAttr::getRegisters(type), element);
         return success();
       });
+  converter.addConversion([](TensorMapType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext());
+  });
+  converter.addConversion([](SignalsType type) -> Type {
+    return getPointerType(type.getContext(), NVVM::NVVMMemorySpace::Shared);
+  });
   converter.addConversion([](MemRefType type, SmallVectorImpl<Type> &types)
                               -> std::optional<LogicalResult> {
     MLIRContext *context = type.getContext();
@@ -95,10 +101,10 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
       SmallVector<Type> types;
       if (type.isIndex())
         types.push_back(rewriter.getI32Type());
-      else if (!isa<MemRefType>(type) ||
+      else if (!isa<MemRefType, TensorMapType>(type) ||
                failed(getTypeConverter()->convertType(type, types)))
-        return op.emitOpError() << "expected arguments to be memrefs or "
-                                   "indices, but got "
+        return op.emitOpError() << "expected arguments to be memrefs, indices "
+                                   "or tensor maps, but got "
                                 << type;
       signature.addInputs(i, types);
     }
@@ -113,9 +119,15 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
     kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), block);
     // Saying how many registers there are keeps the assembler from spilling for
     // the sake of more thread blocks at once.
-    kernel->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
-                    rewriter.getI32IntegerAttr(static_cast<int32_t>(
-                        target.getRegistersPerThread(block[0] / 32))));
+    auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
+    const int64_t registers = target.getRegistersPerThread(
+        block[0] / 32, schedule ? schedule.getBlocks() : 1);
+    kernel->setAttr(
+        NVVM::NVVMDialect::getMaxnregAttrName(),
+        rewriter.getI32IntegerAttr(static_cast<int32_t>(registers)));
+    for (auto [i, type] : llvm::enumerate(op.getArgumentTypes()))
+      if (isa<TensorMapType>(type))
+        passByValue(kernel, signature.getInputMapping(i)->inputNo);
     for (StringRef name : {kScheduleAttrName, kSharedMemoryAttrName})
       if (Attribute attribute = op->getAttr(name))
         kernel->setAttr(name, attribute);
@@ -128,6 +140,19 @@ struct ConvertKernel : OpConversionPattern<gpu::GPUFuncOp> {
   }
 
 private:
+  /// A tensor map's bytes are the parameter.
+  static void passByValue(LLVM::LLVMFuncOp kernel, unsigned argument) {
+    Builder b(kernel.getContext());
+    constexpr unsigned kBytes = 128, kAlignment = 64;
+    kernel.setArgAttr(
+        argument, LLVM::LLVMDialect::getByValAttrName(),
+        TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), kBytes)));
+    kernel.setArgAttr(argument, LLVM::LLVMDialect::getAlignAttrName(),
+                      b.getI64IntegerAttr(kAlignment));
+    kernel.setArgAttr(argument, NVVM::NVVMDialect::getGridConstantAttrName(),
+                      b.getUnitAttr());
+  }
+
   const TargetInfo &target;
 };
 
@@ -191,6 +216,9 @@ struct ConvertTileToNVVM
     populateMatrixPatterns(converter, target.getInfo(), patterns);
     populateDeviceMemoryPatterns(converter, patterns);
     populateSharedMemoryPatterns(converter, patterns);
+    populateGroupPatterns(converter, patterns);
+    populateAsyncDotPatterns(converter, patterns);
+    populateBoxPatterns(converter, patterns);
 
     ConversionTarget legal(getContext());
     legal.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect,

@@ -17,7 +17,7 @@ module attributes {hla.target = #hla.target<"cpu">} {
 
 module attributes {hla.target = #hla.target<"sm_80">} {
   gpu.module @kernels {
-    // expected-error @below {{'gpu.func' op expected arguments to be memrefs or indices, but got 'tensor<64x64xf32>'}}
+    // expected-error @below {{'gpu.func' op expected arguments to be memrefs, indices or tensor maps, but got 'tensor<64x64xf32>'}}
     // expected-error @below {{failed to legalize operation 'gpu.func'}}
     gpu.func @argument(%t: tensor<64x64xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
       gpu.return

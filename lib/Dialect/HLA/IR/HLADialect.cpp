@@ -67,12 +67,13 @@ TargetAttr TargetAttr::lookup(Operation *op) {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t chunk, int64_t warps, int64_t stages,
-                                   Precision precision, int64_t slices) {
+                                   Precision precision, int64_t slices,
+                                   int64_t groups, int64_t blocks) {
   if (chunk < 16 || chunk > 256 || !llvm::isPowerOf2_64(chunk))
     return emitError() << "expected chunk to be a power of two from 16 to 256 "
                           "(scores are cut into 16x16 pieces), but got "
                        << chunk;
-  if (warps < 1 || warps > 16 || !llvm::isPowerOf2_64(warps))
+  if (groups == 0 && (warps < 1 || warps > 16 || !llvm::isPowerOf2_64(warps)))
     return emitError() << "expected warps to be a power of two from 1 to 16 "
                           "(they cut tiles into equal parts), but got "
                        << warps;
@@ -84,6 +85,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << kMaxSlices
                        << " (they cut tiles into equal parts), but got "
                        << slices;
+  if (groups < 0 || groups > kMaxGroups)
+    return emitError() << "expected groups to be from 0 to " << kMaxGroups
+                       << ", but got " << groups;
+  if (groups != 0 && warps != kWarpsOfGroup * groups)
+    return emitError() << "expected " << kWarpsOfGroup * groups << " warps ("
+                       << kWarpsOfGroup << " for each of " << groups
+                       << " groups), but got " << warps;
+  if (blocks < 1 || blocks > kMaxBlocks)
+    return emitError() << "expected blocks to be from 1 to " << kMaxBlocks
+                       << ", but got " << blocks;
   return success();
 }
 

@@ -133,6 +133,10 @@ void KernelNeeds::addStep(StepOp step) {
   const int64_t scaledCols = rows.scalesValue(step) ? valueCols : keyCols;
   widestRow = std::max(widestRow, scaledCols);
   ++numDecayedSteps;
+  // All tokens of a head may have one number.
+  hasTokenDecays |=
+      logDecay && (isa<VectorType>(logDecay.getType()) ||
+                   cast<ShapedType>(logDecay.getType()).getRank() != 1);
   addNew(decayed, std::pair(Update{key, value, logDecay, decay}, scaledCols));
 }
 
@@ -145,20 +149,35 @@ int64_t KernelNeeds::getSharedMemory(ScheduleAttr schedule) const {
       sum += chunk * row.cols * (row.elementBytes ? row.elementBytes : bytes);
     return sum;
   };
+  // Groups hand computed rows over in two buffers each.
+  const bool hasGroups = schedule.getGroups() != 0;
+  const int64_t warps =
+      hasGroups ? ScheduleAttr::kWarpsOfGroup : schedule.getWarps();
   int64_t total = schedule.getStages() * count(inputs) + count(outputs) +
-                  count(written) + scores.size() * chunk * chunk * bytes;
+                  (hasGroups ? 2 : 1) * count(written) +
+                  scores.size() * chunk * chunk * bytes;
   for (const auto &[update, cols] : decayed)
     total += chunk * cols * bytes;
   // A state is an operand in registers if every warp has columns of its own.
   for (VectorType state : states)
-    if (state.getDimSize(1) < 16 * schedule.getWarps())
+    if (state.getDimSize(1) < 16 * warps)
       total += state.getNumElements() * bytes;
   // Every warp's part of a sum, at most.
-  return total + numRowSums * chunk * schedule.getWarps() * 4;
+  total += numRowSums * chunk * warps * 4;
+  // Signals of the rings.
+  return hasGroups ? total + 2 * 128 * inputs.size() : total;
 }
 
 int64_t KernelNeeds::getWorkingRegisters(ScheduleAttr schedule) const {
   const int64_t n = numDecayedSteps;
+  if (schedule.getGroups()) {
+    // The sums of one product's 64 columns, a state rounded for it, and what
+    // the order of products leaves free, which is enough for a decay; a decay
+    // of each token also takes the chunk's sums, in two parts each, and what
+    // they scale rows by.
+    constexpr int64_t kSums = 32, kFree = 31, kTokens = 56;
+    return kSums + widestKey / 4 + kFree + (hasTokenDecays ? kTokens : 0);
+  }
   const bool hasParts = schedule.getPrecision() == Precision::BF16x3 ||
                         schedule.getPrecision() == Precision::F32;
   const int64_t threads = 32 * schedule.getWarps(), chunk = schedule.getChunk(),

@@ -82,6 +82,7 @@ private:
   SmallVector<std::pair<Update, Value>> sums;
   SmallVector<VectorType> states;
   int64_t numRowSums = 0, numDecayedSteps = 0;
+  bool hasTokenDecays = false;
   /// Columns of the widest row that is computed or scaled, and of a key.
   int64_t widestRow = 0, widestKey = 0;
 };

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "hla/Dialect/HLA/Transforms/ScheduleModel.h"
+#include "GroupStages.h"
 #include "KernelNeeds.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
@@ -52,14 +53,20 @@ static Precision getPrecisionOf(ArrayRef<Type> inputs) {
   return hasBF16 ? Precision::BF16 : Precision::F16;
 }
 
+/// Registers of a thread that a schedule may use.
+static int64_t getAvailableRegisters(ScheduleAttr schedule,
+                                     const TargetInfo &target) {
+  return target.getRegistersPerThread(schedule.getWarps(),
+                                      schedule.getBlocks());
+}
+
 /// Whether the target has registers and shared memory for a schedule.
-static bool fits(const KernelNeeds &needs, ScheduleAttr schedule,
-                 const TargetInfo &target) {
-  const int64_t warps = schedule.getWarps();
-  return needs.getSharedMemory(schedule) <= target.sharedMemoryPerBlock &&
-         countRegisters(needs.getStates(), warps) +
-                 needs.getWorkingRegisters(schedule) <=
-             target.getRegistersPerThread(warps);
+static bool fits(const KernelNeeds &needs, int64_t stateRegisters,
+                 ScheduleAttr schedule, const TargetInfo &target) {
+  return needs.getSharedMemory(schedule) <=
+             target.getSharedMemoryPerBlock(schedule.getBlocks()) &&
+         stateRegisters + needs.getWorkingRegisters(schedule) <=
+             getAvailableRegisters(schedule, target);
 }
 
 /// With 32 tokens a chunk, products leave the states their registers on every
@@ -83,8 +90,9 @@ static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
           getDefaultWarps(needs.getStates()), chunk == 32 ? 8 : 2);
       for (int64_t stages : {2, 1}) {
         last = ScheduleAttr::get(loops.front()->getContext(), chunk, warps,
-                                 stages, precision, slices);
-        if (fits(needs, last, target))
+                                 stages, precision, slices, /*groups=*/0,
+                                 /*blocks=*/1);
+        if (fits(needs, countRegisters(needs.getStates(), warps), last, target))
           return last;
       }
     }
@@ -156,6 +164,8 @@ int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
 }
 
 int64_t ScheduleModel::getStateRegisters(ScheduleAttr schedule) {
+  if (schedule.getGroups())
+    return GroupStages(op).getStateRegisters(schedule.getGroups());
   return countRegisters(
       KernelNeeds(op, target, schedule.getSlices()).getStates(),
       schedule.getWarps());
@@ -190,6 +200,30 @@ LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
   return success();
 }
 
+LogicalResult ScheduleModel::verifyGroups(ScheduleAttr schedule) {
+  GroupStages stages(op);
+  if (std::string obstacle =
+          stages.getObstacle(target, schedule.getPrecision());
+      !obstacle.empty())
+    return op.emitOpError() << "expected a schedule without groups ("
+                            << obstacle << "), but got " << schedule;
+  if (schedule.getChunk() != GroupStages::kChunk || schedule.getStages() < 2 ||
+      schedule.getSlices() != 1)
+    return op.emitOpError() << "expected a schedule of groups with chunks of "
+                            << GroupStages::kChunk
+                            << ", two stages or more, and one slice (a product "
+                               "has as many rows, "
+                               "and copies run ahead), but got "
+                            << schedule;
+  if (schedule.getGroups() <= stages.getNumStages())
+    return success();
+  return op.emitOpError() << "expected a schedule of at most "
+                          << stages.getNumStages()
+                          << " groups (the loop's scans that share no "
+                             "registers), but got "
+                          << schedule;
+}
+
 LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
   if (!target.isGPU && schedule.getSlices() != 1)
     return op.emitOpError()
@@ -201,9 +235,18 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
     return failure();
   if (failed(verifyPrecision(schedule)))
     return failure();
+  if (schedule.getGroups() && failed(verifyGroups(schedule)))
+    return failure();
+  if (!schedule.getGroups() && schedule.getBlocks() != 1)
+    return op.emitOpError() << "expected one block a multiprocessor of a "
+                               "schedule without groups "
+                               "(its registers are not limited), but got "
+                            << schedule;
+  const int64_t warps =
+      schedule.getGroups() ? ScheduleAttr::kWarpsOfGroup : schedule.getWarps();
   auto verifyShared = [&](StringRef what, int64_t rows,
                           int64_t cols) -> LogicalResult {
-    if (isShared(rows, cols, schedule.getWarps()))
+    if (isShared(rows, cols, warps))
       return success();
     return op.emitOpError() << "expected a schedule whose warps can share "
                             << what << " of " << rows << "x" << cols
@@ -221,23 +264,54 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
     if (failed(
             verifyShared("a state", state.getDimSize(0), state.getDimSize(1))))
       return failure();
-  if (int64_t shared = needs.getSharedMemory(schedule);
-      shared > target.sharedMemoryPerBlock)
-    return op.emitOpError()
-           << "expected a schedule that needs at most "
-           << target.sharedMemoryPerBlock << " bytes of shared memory ("
-           << target.arch << " has no more for a thread block), but got "
-           << schedule << ", which needs " << shared;
-  const int64_t available = target.getRegistersPerThread(schedule.getWarps()),
-                working = needs.getWorkingRegisters(schedule);
-  if (int64_t states = countRegisters(needs.getStates(), schedule.getWarps());
-      states + working > available)
+  const int64_t shared = needs.getSharedMemory(schedule),
+                most = target.getSharedMemoryPerBlock(schedule.getBlocks());
+  if (shared > most)
+    return op.emitOpError() << "expected a schedule that needs at most " << most
+                            << " bytes of shared memory (" << target.arch
+                            << " has no more for a thread block), but got "
+                            << schedule << ", which needs " << shared;
+  const int64_t available = getAvailableRegisters(schedule, target),
+                working = needs.getWorkingRegisters(schedule),
+                states = getStateRegisters(schedule);
+  if (states + working > available)
     return op.emitOpError()
            << "expected a schedule whose states need at most "
            << available - working << " registers of a thread (" << target.arch
            << " has " << available << ", and products need " << working
            << "), but got " << schedule << ", which needs " << states;
   return success();
+}
+
+/// A group for each stage, two blocks a multiprocessor and three chunks a ring,
+/// or what of that fits first; all warps share every product where nothing
+/// does, which a remark explains. Null there.
+ScheduleAttr ScheduleModel::getGroupDefault(std::optional<Precision> wanted) {
+  if (!target.hasWgmma)
+    return {};
+  const KernelNeeds needs(op, target, /*slices=*/1);
+  const Precision precision =
+      wanted ? *wanted : getPrecisionOf(needs.getInputTypes());
+  GroupStages stages(op);
+  std::string obstacle = stages.getObstacle(target, precision);
+  const int64_t most =
+      std::min(stages.getNumStages(), ScheduleAttr::kMaxGroups);
+  for (int64_t groups = obstacle.empty() ? most : 0; groups > 0; --groups)
+    for (int64_t blocks : {2, 1})
+      for (int64_t chunks : {3, 2}) {
+        auto schedule = ScheduleAttr::get(op.getContext(), GroupStages::kChunk,
+                                          ScheduleAttr::kWarpsOfGroup * groups,
+                                          chunks, precision,
+                                          /*slices=*/1, groups, blocks);
+        if (fits(needs, stages.getStateRegisters(groups), schedule, target))
+          return schedule;
+      }
+  if (obstacle.empty())
+    obstacle = "states and tiles do not fit";
+  op.emitRemark("executed by warps that share every product (mma.sync), not by "
+                "groups (wgmma): ")
+      << obstacle;
+  return {};
 }
 
 FailureOr<ScheduleAttr>
@@ -253,6 +327,8 @@ ScheduleModel::getDefault(std::optional<Precision> wanted) {
   }
   if (failed(verifyGPUOperation()))
     return failure();
+  if (ScheduleAttr groups = getGroupDefault(wanted))
+    return groups;
   // What does not fit says why.
   ScheduleAttr last, schedule = getGPUDefault(op, target, wanted, last);
   if (failed(verify(schedule ? schedule : last)))

@@ -20,8 +20,12 @@ using namespace mlir::hla::tile;
 #define GET_ATTRDEF_CLASSES
 #include "hla/Dialect/Tile/IR/TileAttrs.cpp.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "hla/Dialect/Tile/IR/TileTypes.cpp.inc"
+
 void HLATileDialect::initialize() {
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "hla/Dialect/Tile/IR/TileOps.cpp.inc"
@@ -32,6 +36,13 @@ void HLATileDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "hla/Dialect/Tile/IR/TileAttrs.cpp.inc"
+      >();
+}
+
+void HLATileDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "hla/Dialect/Tile/IR/TileTypes.cpp.inc"
       >();
 }
 
@@ -133,4 +144,68 @@ LaneAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
     return success();
   return emitError()
          << "expected a tile in lanes to be a column, but got shape " << shape;
+}
+
+//===----------------------------------------------------------------------===//
+// TensorMapType
+//===----------------------------------------------------------------------===//
+
+Type TensorMapType::parse(AsmParser &parser) {
+  SmallVector<int64_t> box;
+  Type elementType;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseDimensionList(box, /*allowDynamic=*/false) ||
+      parser.parseType(elementType) || parser.parseGreater())
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    box, elementType);
+}
+
+void TensorMapType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printDimensionList(getBox());
+  printer << "x" << getElementType() << ">";
+}
+
+LogicalResult
+TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError,
+                      ArrayRef<int64_t> box, Type elementType) {
+  // tensor_map-type-C1
+  if (box.size() < 2 || box.size() > 4)
+    return emitError() << "expected a box of two to four dimensions (a fifth "
+                          "is the blocks of its columns), but got "
+                       << box.size();
+  // tensor_map-type-C2
+  if (!(elementType.isBF16() || elementType.isF16()) ||
+      box.back() % kBlockCols != 0 || box.back() == 0)
+    return emitError() << "expected the rows of a box to have a multiple of "
+                       << kBlockCols
+                       << " elements of bf16 or f16 (128 bytes are swizzled), "
+                          "but got "
+                       << box.back() << " of " << elementType;
+  // tensor_map-type-C3
+  if (llvm::count_if(box.drop_back(), [](int64_t n) { return n != 1; }) > 1)
+    return emitError() << "expected a box with one dimension of rows (it is a "
+                          "tile), but got "
+                       << box;
+  return success();
+}
+
+unsigned TensorMapType::getRowDim() const {
+  ArrayRef<int64_t> rows = getBox().drop_back();
+  const auto *it = llvm::find_if(rows, [](int64_t n) { return n != 1; });
+  return it == rows.end() ? 0 : it - rows.begin();
+}
+
+//===----------------------------------------------------------------------===//
+// SignalsType
+//===----------------------------------------------------------------------===//
+
+// signals-type-C1
+LogicalResult SignalsType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t count) {
+  if (count >= 1)
+    return success();
+  return emitError() << "expected at least one signal, but got " << count;
 }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ProductVerifier.h"
 #include "hla/Dialect/HLA/IR/EnumFormat.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "mlir/IR/Builders.h"
@@ -180,22 +181,9 @@ LogicalResult StoreOp::verify() {
 }
 
 LogicalResult DotOp::verify() {
-  auto shapeOf = [](Value v, bool transposed) {
-    ArrayRef<int64_t> shape = cast<ShapedType>(v.getType()).getShape();
-    return transposed ? std::pair(shape[1], shape[0])
-                      : std::pair(shape[0], shape[1]);
-  };
-  auto [m, k] = shapeOf(getLhs(), getTransposeLhs());
-  auto [k2, n] = shapeOf(getRhs(), getTransposeRhs());
-  auto [accM, accN] = shapeOf(getAcc(), false);
   // dot-C1
-  if (k != k2)
-    return emitOpError() << "expected rhs to have " << k
-                         << " rows (the columns of lhs), but got " << k2;
-  if (m != accM || n != accN)
-    return emitOpError() << "expected acc to be " << m << "x" << n
-                         << " (rows of lhs, columns of rhs), but got " << accM
-                         << "x" << accN;
+  if (failed(verifyProduct(*this)))
+    return failure();
   // dot-C2
   bool isF64 = getElementTypeOrSelf(getLhs()).isF64() ||
                getElementTypeOrSelf(getRhs()).isF64();

@@ -101,6 +101,18 @@ static bool isFree(Value tile) {
   });
 }
 
+/// Whether a tile is computed, one by one, from a state.
+static bool isOfState(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  if (!op)
+    return true;
+  return isElementwise(op) &&
+         llvm::any_of(op->getOperands(), [](Value operand) {
+           return getTileType(operand) && getFrag(operand) &&
+                  isOfState(operand);
+         });
+}
+
 namespace {
 
 /// Walks a kernel in program order, giving results their layouts and converting
@@ -108,8 +120,11 @@ namespace {
 class LayoutAssigner {
 public:
   LayoutAssigner(gpu::GPUFuncOp kernel, ScheduleAttr schedule)
-      : kernel(kernel), warps(schedule.getWarps()), chunk(schedule.getChunk()),
-        b(kernel.getContext()) {}
+      : kernel(kernel), chunk(schedule.getChunk()),
+        hasGroups(schedule.getGroups() != 0), b(kernel.getContext()) {
+    // Those that share a tile.
+    warps = hasGroups ? ScheduleAttr::kWarpsOfGroup : schedule.getWarps();
+  }
 
   LogicalResult run() { return assign(kernel.getBody().front()); }
 
@@ -144,6 +159,8 @@ private:
 
   gpu::GPUFuncOp kernel;
   int64_t warps, chunk;
+  /// Whether what another scan computes is handed over, in shared memory.
+  bool hasGroups;
   OpBuilder b;
 };
 
@@ -245,10 +262,11 @@ void LayoutAssigner::assign(DotOp dot) {
   OpOperand &bOperand = isRhsA ? dot.getLhsMutable() : dot.getRhsMutable();
   requireSmem(bOperand);
   FragAttr frag = getFrag(a.get());
-  bool staysInRegisters = frag && layout.getColWarps() == 1 &&
-                          frag.getColWarps() == 1 &&
-                          frag.getRowWarps() == layout.getRowWarps() &&
-                          frag.getTransposed() == isTransposedAsA(dot, isRhsA);
+  bool staysInRegisters =
+      frag && layout.getColWarps() == 1 && frag.getColWarps() == 1 &&
+      frag.getRowWarps() == layout.getRowWarps() &&
+      frag.getTransposed() == isTransposedAsA(dot, isRhsA) &&
+      (!hasGroups || isFree(a.get()) || isOfState(a.get()));
   if (!staysInRegisters)
     requireSmem(a);
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BufferAllocator.h"
 #include "hla/Dialect/Tile/IR/Tile.h"
 #include "hla/Dialect/Tile/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,56 +31,13 @@ static SmemAttr getSmem(Value value) {
   return type ? dyn_cast_or_null<SmemAttr>(type.getEncoding()) : SmemAttr();
 }
 
-namespace {
-
-/// Hands out the dynamic shared memory of a kernel and makes its buffers.
-class BufferAllocator {
-public:
-  explicit BufferAllocator(gpu::GPUFuncOp kernel)
-      : block(kernel.getBody().front()) {}
-
-  /// A ring of buffers for a tile of a type in shared memory.
-  Value allocate(Location loc, RankedTensorType tile, int64_t slots) {
-    SmallVector<int64_t> shape = {slots};
-    llvm::append_range(shape, tile.getShape());
-    auto type =
-        MemRefType::get(shape, tile.getElementType(),
-                        MemRefLayoutAttrInterface(), tile.getEncoding());
-    OpBuilder b = OpBuilder::atBlockBegin(&block);
-    if (last)
-      b.setInsertionPointAfter(last);
-    last = AllocOp::create(b, loc, type, b.getI64IntegerAttr(bytes));
-    bytes += last.getBytes();
-    return last;
-  }
-  /// Where so many bytes are that no buffer has.
-  int64_t reserve(int64_t size) {
-    const int64_t offset = bytes;
-    bytes += llvm::alignTo(size, 128);
-    return offset;
-  }
-  int64_t getBytes() const { return bytes; }
-
-private:
-  Block &block;
-  AllocOp last;
-  int64_t bytes = 0;
-};
-
-/// One buffer of a ring.
-Value getSlot(OpBuilder &b, Location loc, Value ring, Value index) {
-  auto type = cast<MemRefType>(ring.getType());
-  auto buffer =
-      MemRefType::get(type.getShape().drop_front(), type.getElementType(),
-                      MemRefLayoutAttrInterface(), type.getMemorySpace());
-  return SlotOp::create(b, loc, buffer, ring, index);
-}
-
 /// Whether a tile is to be rounded after its copies.
-bool roundsWhatItLoads(LoadOp load) {
+static bool roundsWhatItLoads(LoadOp load) {
   return getElementTypeOrSelf(load.getTile()) !=
          getElementTypeOrSelf(load.getView());
 }
+
+namespace {
 
 /// Loads of one loop, as copies into rings; those of columns, as values that it
 /// carries.
@@ -480,7 +438,7 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
   void runOnOperation() override {
     gpu::GPUFuncOp kernel = getOperation();
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttrName);
-    if (!schedule)
+    if (!schedule || schedule.getGroups())
       return;
     BufferAllocator allocator(kernel);
     WalkResult loops = kernel.walk([&](scf::ForOp loop) {
@@ -509,23 +467,8 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
     if (failed(barriers.run(kernel.getBody().front())))
       return signalPassFailure();
     numBarriers += barriers.getNumInserted();
-    if (failed(checkSharedMemory(kernel, allocator.getBytes())))
+    if (failed(allocator.finish()))
       signalPassFailure();
-  }
-
-  LogicalResult checkSharedMemory(gpu::GPUFuncOp kernel, int64_t bytes) {
-    kernel->setAttr(
-        kSharedMemoryAttrName,
-        IntegerAttr::get(IntegerType::get(&getContext(), 64), bytes));
-    TargetAttr target = TargetAttr::lookup(kernel);
-    if (target && target.getInfo().isGPU &&
-        bytes > target.getInfo().sharedMemoryPerBlock)
-      return kernel.emitOpError()
-             << "expected to need at most "
-             << target.getInfo().sharedMemoryPerBlock
-             << " bytes of shared memory (" << target.getArch()
-             << " has no more for a thread block), but got " << bytes;
-    return success();
   }
 };
 

@@ -5,7 +5,7 @@
 // RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_80 | FileCheck %s --check-prefixes=CHECK,GPU,LARGE -DTARGET=sm_80
 // RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_86 | FileCheck %s --check-prefixes=CHECK,GPU,SMALL -DTARGET=sm_86
 // RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_89 | FileCheck %s --check-prefixes=CHECK,GPU,SMALL -DTARGET=sm_89
-// RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_90a | FileCheck %s --check-prefixes=CHECK,GPU,LARGE -DTARGET=sm_90a
+// RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_90a | FileCheck %s --check-prefixes=CHECK,GPU,HOPPER -DTARGET=sm_90a
 // RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_100a | FileCheck %s --check-prefixes=CHECK,GPU,LARGE -DTARGET=sm_100a
 // RUN: hla-opt %s --hla-fuse-scans --hla-assign-schedule=target=sm_120a | FileCheck %s --check-prefixes=CHECK,GPU,SMALL -DTARGET=sm_120a
 
@@ -42,6 +42,7 @@ func.func @d32_dv128(%q: tensor<?x?x?x32xbf16>, %v: tensor<?x?x?x128xbf16>, %e: 
 // where a thread block has less than 100 KiB.
 // CHECK-LABEL: func @five_of_d128
 // LARGE:         schedule(<chunk = 32, warps = 8, stages = 2, precision = bf16>)
+// HOPPER:        schedule(<chunk = 64, warps = 8, stages = 2, precision = bf16, groups = 2>)
 // SMALL:         schedule(<chunk = 32, warps = 8, stages = 1, precision = bf16>)
 func.func @five_of_d128(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %l: tensor<?x?x?x128xbf16>, %w: tensor<?x?x?x128xbf16>, %e: tensor<?x?x?x128xbf16>, %f: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) {
   %y = hla.scan ins(%q, %k, %v : tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) outs(%e : tensor<?x?x?x128xbf16>) -> tensor<?x?x?x128xbf16>
@@ -54,6 +55,7 @@ func.func @five_of_d128(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, 
 // CHECK-LABEL: func @d128_f32
 // CPU:           schedule(<chunk = 16, warps = 1, stages = 1, precision = f32>)
 // LARGE:         schedule(<chunk = 32, warps = 8, stages = 2, precision = f32>)
+// HOPPER:        schedule(<chunk = 32, warps = 8, stages = 2, precision = f32>)
 // SMALL:         schedule(<chunk = 32, warps = 8, stages = 1, precision = f32>)
 func.func @d128_f32(%q: tensor<?x?x?x128xf32>, %k: tensor<?x?x?x128xf32>, %v: tensor<?x?x?x128xf32>, %e: tensor<?x?x?x128xf32>) -> tensor<?x?x?x128xf32> {
   %y = hla.scan ins(%q, %k, %v : tensor<?x?x?x128xf32>, tensor<?x?x?x128xf32>, tensor<?x?x?x128xf32>) outs(%e : tensor<?x?x?x128xf32>) -> tensor<?x?x?x128xf32>

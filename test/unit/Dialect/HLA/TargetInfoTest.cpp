@@ -67,13 +67,23 @@ TEST(TargetInfoTest, Registers) {
   for (llvm::StringRef name : kGPUs) {
     EXPECT_EQ(TargetInfo::lookup(name)->registersPerThread, 255);
     EXPECT_EQ(TargetInfo::lookup(name)->registersPerMultiprocessor, 65536);
-    // 255, and 65536 / 512 threads, rounded down to a multiple of 8.
-    EXPECT_EQ(TargetInfo::lookup(name)->getRegistersPerThread(8), 248);
+    // The most there are, and 65536 / threads, rounded down to a multiple of 8.
+    EXPECT_EQ(TargetInfo::lookup(name)->getRegistersPerThread(8), 255);
     EXPECT_EQ(TargetInfo::lookup(name)->getRegistersPerThread(16), 128);
+    EXPECT_EQ(TargetInfo::lookup(name)->getRegistersPerThread(8, 2), 128);
+    EXPECT_EQ(TargetInfo::lookup(name)->getRegistersPerThread(12), 168);
   }
 }
 
 } // namespace
+
+// The system has 1 KiB of each block.
+TEST(TargetInfoTest, SharedMemoryOfBlocks) {
+  const TargetInfo *info = TargetInfo::lookup("sm_90a");
+  EXPECT_EQ(info->getSharedMemoryPerBlock(1), 227 * 1024);
+  EXPECT_EQ(info->getSharedMemoryPerBlock(2), 113 * 1024);
+  EXPECT_EQ(info->getSharedMemoryPerBlock(4), 56 * 1024);
+}
 
 TEST(TargetInfoTest, Select) {
   auto select = [](unsigned major, unsigned minor) {

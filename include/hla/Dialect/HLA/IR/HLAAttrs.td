@@ -52,6 +52,11 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
     - `slices`: thread blocks (GPU) that share a head, a power of two up to 8,
       by default 1: each has a part of the columns of values, states and outputs,
       of all that are not summed over again in the loop. 1 on a CPU.
+    - `groups`: groups of four warps (GPU) to which the loop's scans are dealt, each
+      with the states of its own in its registers, 1 to 4; by default 0: there are
+      none, and all warps share every product. `warps` is then 4 for each.
+    - `blocks`: thread blocks (GPU) that a multiprocessor is to hold at a time, 1 to 8,
+      by default 1: they share its registers and shared memory.
     - `precision`: what operands of matrix products are rounded to, once for
       each product; sums and states are in `f32`, or `f64` where `precision` is
       `f64`. An operand that is narrower is taken as it is.
@@ -76,16 +81,20 @@ def HLA_ScheduleAttr : AttrDef<HLA_Dialect, "Schedule"> {
   }];
   let parameters = (ins "int64_t":$chunk, "int64_t":$warps, "int64_t":$stages,
       EnumParameter<HLA_PrecisionEnum>:$precision,
-      DefaultValuedParameter<"int64_t", "1">:$slices);
+      DefaultValuedParameter<"int64_t", "1">:$slices,
+      DefaultValuedParameter<"int64_t", "0">:$groups,
+      DefaultValuedParameter<"int64_t", "1">:$blocks);
   let builders = [AttrBuilder<
       (ins "int64_t":$chunk, "int64_t":$warps, "int64_t":$stages,
            "::mlir::hla::Precision":$precision),
-      "return $_get($_ctxt, chunk, warps, stages, precision, /*slices=*/1);">];
+      "return $_get($_ctxt, chunk, warps, stages, precision, /*slices=*/1, "
+      "/*groups=*/0, /*blocks=*/1);">];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// The most slices: columns of a tile are at most 256, of a slice at least 32.
     static constexpr int64_t kMaxSlices = 8;
+    static constexpr int64_t kMaxGroups = 4, kWarpsOfGroup = 4, kMaxBlocks = 8;
     /// The type that a chunk's values are rounded to before they are operands
     /// of matrix products.
     FloatType getOperandType() const;

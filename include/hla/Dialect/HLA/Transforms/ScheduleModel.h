@@ -55,6 +55,9 @@ private:
   LogicalResult verifyGPUOperation();
   /// Emits an error if products of the inputs do not have that precision.
   LogicalResult verifyPrecision(ScheduleAttr schedule);
+  ScheduleAttr getGroupDefault(std::optional<Precision> wanted);
+  /// Emits an error if groups cannot share the operation out so.
+  LogicalResult verifyGroups(ScheduleAttr schedule);
 
   FusedScanOp op;
   const TargetInfo &target;

@@ -47,6 +47,9 @@ inline int64_t getAccessBytes(int64_t cols, Type elementType) {
 }
 } // namespace mlir::hla::tile
 
+#define GET_TYPEDEF_CLASSES
+#include "hla/Dialect/Tile/IR/TileTypes.h.inc"
+
 #define GET_OP_CLASSES
 #include "hla/Dialect/Tile/IR/TileOps.h.inc"
 

@@ -65,16 +65,18 @@ def HLATile_SmemAttr : AttrDef<HLATile_Dialect, "Smem",
   let mnemonic = "smem";
   let summary = "A tile in shared memory, swizzled";
   let description = [{
-    A tile stored by rows (`order = row`: columns are contiguous) or by columns. A
-    stored row has `n` pieces of 8 elements; piece `p` of row `r` lies at place
-    `p xor s(r)`.
+    A tile stored by rows (`order = row`: columns are contiguous) or by columns. Rows of
+    more than 128 bytes are cut into blocks of 128: the first blocks of all rows, then
+    the second ones, and so on. A row of a block has `n` pieces of 8 elements; piece `p`
+    of row `r` lies at place `p xor s(r)`. So 16-bit tiles are what the copy engine and
+    `wgmma` of sm_90 know as swizzled by 128 bytes.
 
-    16-bit elements, pieces of 16 bytes: for rows of 128 bytes and more
+    16-bit elements, pieces of 16 bytes: for rows of 128 bytes
     `s(r) = r mod 8`, and for shorter ones `s(r) = ⌊r·n/8⌋ mod n`. Eight stored rows
     read at one column (`ldmatrix`) then touch all 32 banks once.
 
-    32-bit elements (f32 and tf32), pieces of 32 bytes: for rows of 128 bytes and
-    more, with r's bits r₀, r₁, r₂, `s(r) = 2·r₁ + (r₀ xor r₂)`, and for shorter ones
+    32-bit elements (f32 and tf32), pieces of 32 bytes: for rows of 128 bytes,
+    with r's bits r₀, r₁, r₂, `s(r) = 2·r₁ + (r₀ xor r₂)`, and for shorter ones
     `s(r) = r₁`. Four rows in sequence, and four at distances of two, read at one
     piece then touch all banks once: rows whose columns, or columns whose rows,
     are multiplied with `mma.m16n8k8`.
@@ -94,6 +96,8 @@ def HLATile_SmemAttr : AttrDef<HLATile_Dialect, "Smem",
   let parameters = (ins EnumParameter<HLATile_OrderEnum>:$order);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
+    /// Bytes of a row of a block.
+    static constexpr int64_t kBlockBytes = 128;
     /// Rows and columns as stored, for a tile of this shape.
     std::pair<int64_t, int64_t> getStored(::llvm::ArrayRef<int64_t> shape) const;
   }];

@@ -35,12 +35,21 @@ def HLATile_Dialect : Dialect {
     `hla-tile-schedule-mma` makes of tiles in shared memory: buffers in place of
     values, and the order in which warps fill and read them. Each is converted
     one to one into instructions.
+
+    **Groups.** For Hopper, `hla-tile-schedule-groups` deals the program to groups of
+    four warps (`groups`), whose products run while the group goes on
+    (`dot_async`, `dot_fence`, `dot_commit`, `dot_wait`), which hand tiles to each
+    other at named barriers (`sync`, `arrive`), and whose tensors are copied in boxes
+    (`tensor_map`, `tensor_load`, `tensor_store`) that end with signals.
   }];
   let dependentDialects = ["::mlir::hla::HLADialect"];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
     /// Registers the attributes generated from TileAttrs.td.
     void registerAttributes();
+    /// Registers the types generated from TileTypes.td.
+    void registerTypes();
   }];
 }
 

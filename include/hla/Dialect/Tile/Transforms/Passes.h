@@ -10,6 +10,7 @@
 #define HLA_DIALECT_TILE_TRANSFORMS_PASSES_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir {

@@ -54,6 +54,24 @@ def HLATileAssignLayouts : Pass<"hla-tile-assign-layouts",
   let dependentDialects = ["::mlir::hla::tile::HLATileDialect"];
 }
 
+def HLATileSplitFragments : Pass<"hla-tile-split-fragments",
+                                 "::mlir::gpu::GPUFuncOp"> {
+  let summary = "Cuts fragments into those of one instruction";
+  let description = [{
+    In kernels whose schedule has `groups`, a fragment of more than 64 stored rows,
+    those of a `wgmma`, becomes one for each 64 of them: of a fragment that is stored
+    transposed, columns. So the products of each, and its conversions, are operations
+    that can be ordered. Where the whole tile is in shared memory, its parts are
+    `columns` of it, or a `concat` of theirs.
+
+    Example: `S : tensor<128x128xf32, #frag<…, transposed = true>>` becomes two of
+    `tensor<128x64xf32, …>`, and `q S` two products.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def HLATileScheduleMMA : Pass<"hla-tile-schedule-mma", "::mlir::gpu::GPUFuncOp"> {
   let summary = "Puts tiles into shared memory buffers, for mma.sync kernels";
   let description = [{
@@ -76,6 +94,38 @@ def HLATileScheduleMMA : Pass<"hla-tile-schedule-mma", "::mlir::gpu::GPUFuncOp">
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let statistics = [
     Statistic<"numBarriers", "barriers", "Number of barriers inserted">
+  ];
+}
+
+def HLATileScheduleGroups : Pass<"hla-tile-schedule-groups", "::mlir::ModuleOp"> {
+  let summary = "Deals a kernel to groups of warps that run side by side";
+  let description = [{
+    For kernels whose schedule has `groups`: splits the chunk loop by its *states*.
+    A group owns some of the loop's scans, keeps their states in its registers, and
+    walks all chunks. Groups share tiles in shared memory alone:
+
+    - Loaded tiles have a ring of `stages` buffers each, which the copy engine fills
+      in boxes. The last group that reads a ring begins the copy of a chunk once the
+      one that was there has been read by all; a signal says that it has come.
+    - What one group computes and another reads has two buffers, and two named
+      barriers each: written, and read. So a group runs up to two chunks ahead of its
+      readers.
+    - What a group writes for itself has one buffer; its warps meet in between.
+    - 16-bit outputs are copied from shared memory in boxes.
+
+    Products are begun and not waited for. Where a group needs the result of one, it
+    first begins what else is ready and has room in registers: updates of states run
+    while tiles are handed over.
+
+    Each tensor that is copied in boxes is an argument more of the kernel, a
+    `tensor_map`, made in the function around the launch. Writes the kernel's
+    `hla_tile.shared_memory`, in bytes, and fails if the target has less.
+
+    Example: see `hla_tile.groups`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::hla::tile::HLATileDialect",
+    "::mlir::scf::SCFDialect"
   ];
 }
 
