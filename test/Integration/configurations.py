@@ -277,8 +277,10 @@ class Problem:
 
         def bounds(condition):
             whole, worst = (
-                reference.tolerance(operand_dtype, n, roundings=roundings, condition=x)
-                for n, x in zip((rows, tokens), condition)
+                reference.tolerance(
+                    operand_dtype, n, roundings=roundings, condition=x, numbers=m
+                )
+                for n, x, m in zip((rows, tokens), condition[:2], condition[2:])
             )
             return whole + extra, 1.25 * max(whole, worst) + extra
 
@@ -286,7 +288,8 @@ class Problem:
         if operand.name == "o":
             layout = self.program.layout
             errors.append(reference.worst_error(out, ref, layout=layout, stored=stored))
-        if all(x <= bound for x, bound in zip(errors, bounds((1.0, 1.0)))):
+        limits = bounds(reference.Condition(1.0, 1.0))
+        if all(x <= bound for x, bound in zip(errors, limits)):
             return []
         # Only here is it worth what it takes to know the condition.
         limits = bounds(self._conditions[operand.writes])

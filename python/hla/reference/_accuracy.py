@@ -68,10 +68,7 @@ def worst_error(out, ref, *, layout="bthd", rows=64, stored=None):
     out, ref = _pair(out, ref)
     out, ref = (to_heads(x, layout, n) for x, n in ((out, "out"), (ref, "ref")))
     worst = 0.0
-    tokens = ref.shape[2]
-    starts = range(0, max(1, tokens - rows + 1), rows)
-    for begin in starts:
-        block = slice(begin, tokens if begin == starts[-1] else begin + rows)
+    for block in _blocks(ref.shape[2], rows):
         difference, reference = _squares(
             out[:, :, block], ref[:, :, block], (2, 3), stored
         )
@@ -81,14 +78,26 @@ def worst_error(out, ref, *, layout="bthd", rows=64, stored=None):
 
 
 class Condition(NamedTuple):
-    """How errors grow, in ``error`` of all, and in ``worst_error``."""
+    """How errors grow, in ``error`` of all, and in ``worst_error``; and on how many
+    independent numbers either measure hangs, of the block that hangs on the fewest."""
 
     whole: float
     worst: float
+    whole_numbers: float = math.inf
+    worst_numbers: float = math.inf
 
 
 def condition(
-    operator, q, k, v, *, exact=None, samples=4, seed=0, layout="bthd", **options
+    operator,
+    q,
+    k,
+    v,
+    *,
+    exact=None,
+    samples=(8, 16, 32, 64),
+    seed=0,
+    layout="bthd",
+    **options,
 ):
     """By how much an operator amplifies errors: ``(output, {state: whole})``.
 
@@ -100,27 +109,48 @@ def condition(
     result of few terms, a denominator near zero (signed features). There a kernel in
     f32 is as wrong as the problem is ill-conditioned, and the bound has to follow.
 
+    The error's norm is no more certain than the numbers that it is made of are many.
+    Where one denominator is near zero, one quotient has all the norm and all the error,
+    however many rows there are. Of a Gaussian error of covariance C its square has
+    variance 2 tr C², as that of n = (tr C)² / tr C² independent numbers; tr C² is the
+    mean square of the scalar product of two samples.
+
     exact: the result, where it is known.
+    samples: how many, each next count where so many times the numbers are less than
+        128: the root of the mean of 128 squares is known to 6 %, that of few is now and
+        then a third of the truth.
     """
     size = 1e-6
     options |= {"layout": layout, "form": "chunked"}
     exact = exact or operator(q, k, v, **options)
     whole, worst, states = 0.0, 0.0, dict.fromkeys(exact.states, 0.0)
-    for sample in range(samples):
-        result = operator(q, k, v, perturb=(size, [seed, sample]), **options)
-        whole += error(result.output, exact.output) ** 2
-        worst += worst_error(result.output, exact.output, layout=layout) ** 2
-        for name, state in result.states.items():
-            states[name] += error(state, exact.states[name]) ** 2
+    reference = to_heads(exact.output, layout, "exact")
+    differences, numbers = [], 0.0
+    for count in samples:
+        if len(differences) * numbers >= 128:
+            break
+        for sample in range(len(differences), count):
+            result = operator(q, k, v, perturb=(size, [seed, sample]), **options)
+            whole += error(result.output, exact.output) ** 2
+            worst += worst_error(result.output, exact.output, layout=layout) ** 2
+            for name, state in result.states.items():
+                states[name] += error(state, exact.states[name]) ** 2
+            output = to_heads(result.output, layout, "output")
+            differences.append(output - reference)
+        numbers = _numbers([x[None, None] for x in differences])
 
     def root(total):
-        return math.sqrt(total / samples) / size
+        return math.sqrt(total / len(differences)) / size
 
-    output = Condition(root(whole), root(worst))
+    of_blocks = (
+        _numbers([x[:, :, block] for x in differences])
+        for block in _blocks(reference.shape[2])
+    )
+    output = Condition(root(whole), root(worst), numbers, min(of_blocks))
     return output, {name: root(total) for name, total in states.items()}
 
 
-def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
+def tolerance(dtype, rows=None, *, roundings=4, condition=1.0, numbers=math.inf):
     """The bound on ``error`` of a kernel whose products take operands of ``dtype``.
 
     dtype: "bf16", "f16", "f32" or "f64", or a numpy or torch name of one; or "tf32" or
@@ -130,7 +160,7 @@ def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
     rows: tokens times heads behind the error, where there are fewer than 64.
     roundings: of what is computed to ``dtype``, and of the result, on the path from the
         inputs: 2 a scan, 3 where it is decayed. Without meaning for f32 and f64.
-    condition: what ``condition`` measures, for the problem at hand.
+    condition, numbers: what ``condition`` measures, for the problem at hand.
 
     ====== =======  ================================================================
     bf16   4e-3     one unit roundoff, 2^-8 = 3.9e-3
@@ -167,6 +197,14 @@ def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
     rows that factor replaces the margin above. Rows of one head grow, so the last
     third of them carries the norm: n is rows/3.
 
+    *Few numbers.* The same holds where the norm hangs on fewer numbers than it has
+    rows, and n is these where they are measured, with five standard deviations, as
+    neither they nor the condition is known better than to some percent. Decayed rows of
+    few columns have few large ones among them, the products of two or three q · k that
+    are sums of few terms: a block of 64 rows has 14 to 100 numbers with d = 3, two to
+    four with d = dv = 1. Of quotients, the one or two with denominators nearest to zero
+    have the norm.
+
     *f32.* Nothing is rounded but sums. A sum of T terms of random sign in f32 errs by
     about u √T of its size (T = 4096: 64 u), twice along the path, and sums of
     one sign (states that grow) up to a few times more. A wrong or missing term is
@@ -175,19 +213,26 @@ def tolerance(dtype, rows=None, *, roundings=4, condition=1.0):
     *f64.* The same with u = 1.1e-16, but the reference errs as much as the kernel;
     1e-12 leaves room for both and still refuses anything that passed through f32.
 
-    *Condition.* All this is for terms that do not cancel, where the condition is at
-    most 4, a path of four scans. Above, errors are larger in proportion, and so is
-    the bound: condition / 4.
+    *Condition.* All this is for terms that do not cancel, where the condition of a
+    path is that of its scans, √4 each: at most 4, of four scans. Above, errors are
+    larger in proportion, and so is the bound: condition / 4. Rounded operands make two
+    roundings a scan, and bounds that assume fewer scans than four are for a smaller
+    condition, √(2 · roundings), 2 of one scan. Above that each number's own error
+    counts, which is the same on paths of all lengths: with bf16x3, 5.1e-6/√2 = 3.6e-6
+    times the condition, of which kernels have 0.6 to 0.9.
     """
     name = str(dtype) if str(dtype) in _ROUNDING else dtype_name(dtype)
-    bound = _TOLERANCE[name]
+    bound, usual = _TOLERANCE[name], 4.0
     if name in _ROUNDING:
         bound *= math.sqrt(roundings / 4)
-        if rows is not None and rows < 64:
-            expected = math.sqrt(roundings) * _ROUNDING[name]
-            few = 1 + 4 / math.sqrt(2 * max(1.0, rows / 3))
-            bound = max(bound, expected * few)
-    return bound * max(1.0, condition / 4)
+        usual = min(4.0, max(2.0, math.sqrt(2 * roundings)))
+        expected = math.sqrt(roundings) * _ROUNDING[name]
+        some = math.inf if rows is None else rows / 3
+        for count, deviations in ((some, 4), (numbers, 5)):
+            if count < 64 / 3:
+                few = 1 + deviations / math.sqrt(2 * max(1.0, count))
+                bound = max(bound, expected * few)
+    return bound * max(1.0, condition / usual)
 
 
 def unit_roundoff(dtype):
@@ -244,6 +289,29 @@ def _half_ulp(ref, name):
     exponent, lowest = to_float64(exponent), float(_LOWEST_EXPONENT[name])
     exponent = xp.where(exponent < lowest, 0.0 * exponent + lowest, exponent)
     return _UNIT_ROUNDOFF[name] * 2.0 ** (exponent - 1.0)
+
+
+def _blocks(tokens, rows=64):
+    """Slices of ``rows`` tokens; fewer at the end belong to the one before."""
+    starts = range(0, max(1, tokens - rows + 1), rows)
+    return [slice(b, tokens if b == starts[-1] else b + rows) for b in starts]
+
+
+def _numbers(samples):
+    """How many independent numbers a Gaussian error is made of, from ``samples`` of it,
+    arrays [B, H, ...]: of that b and h where they are the fewest."""
+    xp, count = namespace(samples[0]), len(samples)
+    batch, heads = samples[0].shape[:2]
+    vectors = xp.stack([x.reshape(batch, heads, -1) for x in samples], 2)
+    if math.prod(vectors.shape) == 0:
+        return math.inf
+    products = vectors @ vectors.swapaxes(2, 3)
+    lengths = (vectors * vectors).sum(3)
+    # Of two samples, not of one with itself.
+    squares = (products * products).sum((2, 3)) - (lengths * lengths).sum(2)
+    total, squares = _flatten(lengths.sum(2)), _flatten(squares)
+    numbers = [x * (x / y) for x, y in zip(total, squares) if y > 0.0]
+    return (1 - 1 / count) * min(numbers, default=math.inf)
 
 
 def _ratio(difference, reference):

@@ -128,6 +128,95 @@ def test_f32_kernel_within_a_bound_that_follows_the_condition():
     assert max(conditions) > 50
 
 
+def test_condition_counts_numbers():
+    # One token: of q·k·v, the score's error is one number beside those of v and y.
+    q, k, v = reference.random_inputs(2, (1, 1, 1, 1), 64)
+    output, _ = reference.condition(reference.linear, q, k, v)
+    assert 2.5 < output.whole_numbers < 6.0
+    output, _ = reference.condition(reference.linear, q, k, v[..., :1])
+    assert output.whole_numbers < 1.1
+    # Many, of which no block has as many as all; and one denominator near zero.
+    q, k, v = reference.random_inputs(2, (1, 130, 2, 16), 16)
+    output, _ = reference.condition(reference.linear, q, k, v)
+    assert 64 < output.worst_numbers < output.whole_numbers
+    q[0, 100, 1] -= q[0, 100, 1] @ k[0, :101, 1].sum(0) / k[0, :101, 1].sum(0).sum()
+    q[0, 100, 1] += 1e-3
+    options = {"normalize": ("add", 0.0)}
+    output, _ = reference.condition(reference.linear, q, k, v, **options)
+    assert output.whole > 50 and output.worst_numbers <= output.whole_numbers < 2.0
+    empty = (x[:, :0] for x in (q, k, v))
+    output, _ = reference.condition(reference.linear, *empty)
+    assert output == (0.0, 0.0, math.inf, math.inf)
+
+
+def in_parts(a, b):
+    """a @ b of bf16x3: both in two parts, without the product of the lower ones."""
+    (a, a_rest), (b, b_rest) = (
+        (x, reference.round_to(rest - x, "bf16"))
+        for x, rest in ((reference.round_to(x, "bf16"), x) for x in (a, b))
+    )
+    return reference.round_to(a_rest @ b + a @ b_rest + a @ b, "f32")
+
+
+def test_bounds_of_quotients_of_which_one_counts():
+    """Signed features, of a normaliser that is clamped: the norm is that of the one or
+    two tokens whose denominators are nearest to zero."""
+    ratios, plain, numbers = [], [], []
+    for seed in range(60):
+        shape = (1, 33, 1, 32)
+        inputs = reference.random_inputs(seed, shape, 16, layout="bhtd")
+        options = {"layout": "bhtd", "normalize": ("clamp", 0.5)}
+        ref = reference.linear(*inputs, **options).output
+        output, _ = reference.condition(reference.linear, *inputs, **options)
+        if output.whole > 32:
+            continue
+        q, k, v = inputs
+        scores = np.tril(in_parts(q, k.swapaxes(2, 3)))
+        count = scores.sum(-1, keepdims=True)
+        count = np.copysign(np.maximum(abs(count), 0.5), count)
+        out = in_parts(scores, v) / count
+        error = reference.error(out, ref)
+        options = {"roundings": 2, "condition": output.whole}
+        plain.append(error / reference.tolerance("bf16x3", 33, **options))
+        options["numbers"] = output.whole_numbers
+        ratios.append(error / reference.tolerance("bf16x3", 33, **options))
+        numbers.append(output.whole_numbers)
+    assert len(ratios) > 30 and min(numbers) < 2.0 and np.median(numbers) < 5.0
+    assert 0.4 < max(ratios) <= 1.0 < max(plain)
+
+
+@pytest.mark.parametrize("d, dv", [(1, 1), (3, 3), (3, 64)])
+def test_bounds_of_narrow_rows_that_are_forgotten(d, dv):
+    """A block of them hangs on fewer numbers than it has rows."""
+
+    def short(x):
+        return reference.round_to(x, "bf16")
+
+    tokens, decay, ratios, plain = 150, 0.9, [], []
+    steps = np.arange(tokens)[:, None] - np.arange(tokens)
+    weights = np.tril(decay ** np.maximum(steps, 0))
+    for seed in range(200):
+        shape = (1, tokens, 2, d)
+        inputs = reference.random_inputs(seed, shape, dv, dtype="bf16", layout="bhtd")
+        options = {"layout": "bhtd", "decay": decay, "form": "chunked"}
+        q, k, v = inputs
+        scores = weights * (q @ k.swapaxes(2, 3))
+        ref = scores @ (scores @ v)
+        scores = short(scores)
+        out = short(scores @ short(scores @ v))
+        worst = reference.worst_error(out, ref, layout="bhtd")
+        bound = 1.25 * reference.tolerance("bf16", tokens)
+        plain.append(worst / bound)
+        if worst > 0.8 * bound:
+            output, _ = reference.condition(reference.asymmetric, *inputs, **options)
+            bound = 1.25 * reference.tolerance(
+                "bf16", tokens, condition=output.worst, numbers=output.worst_numbers
+            )
+        ratios.append(worst / bound)
+    assert max(ratios) <= 1.0
+    assert max(plain) > (1.0 if dv == 1 else 0.7)
+
+
 def test_bfloat16_storage():
     values = np.array([0.0, -0.0, 1.0, -2.5, 3e38, np.inf, -np.inf, np.nan])
     kept = reference.decode_bfloat16(reference.encode_bfloat16(values))
@@ -256,6 +345,19 @@ def test_tolerance_names():
     assert reference.tolerance("f32", 1) == 1e-5
     assert reference.tolerance("f32", condition=4.0) == 1e-5
     assert reference.tolerance("f32", condition=40.0) == pytest.approx(1e-4)
+    # Numbers count, as a third of rows does, where they are fewer.
+    few = reference.tolerance("bf16", 90, numbers=2)
+    assert 1.0 < few / reference.tolerance("bf16", 6) < 1.2
+    assert few == reference.tolerance("bf16", numbers=2)
+    assert reference.tolerance("bf16", 6, numbers=6) == reference.tolerance("bf16", 6)
+    assert reference.tolerance("bf16", numbers=30) == 4e-3
+    assert reference.tolerance("f32", numbers=1) == 1e-5
+    # The errors of what cancels are the same on paths of all lengths.
+    bounds = [
+        reference.tolerance("bf16x3", roundings=n, condition=20) for n in (2, 4, 8)
+    ]
+    assert bounds == pytest.approx([1.5e-5 * 20 / math.sqrt(8)] * 3)
+    assert reference.tolerance("bf16x3", roundings=2, condition=2.0) < 1.1e-5
     assert reference.tolerance("tf32") == 7e-4 > reference.tolerance("f16")
     assert reference.tolerance("bf16x3", 4) > reference.tolerance("bf16x3") == 1.5e-5
     for name in ("int8", "tf33"):
