@@ -126,11 +126,27 @@ TEST_F(ScheduleModelTest, DefaultsAreAccepted) {
           FailureOr<ScheduleAttr> schedule = model.getDefault();
           ASSERT_TRUE(succeeded(schedule)) << message;
           EXPECT_TRUE(succeeded(model.verify(*schedule))) << message;
+          const bool hasGroups =
+              target == "sm_90a" && type == "bf16" && std::min(d, dv) >= 64;
+          EXPECT_EQ(schedule->getGroups(), hasGroups ? 2 : 0);
           EXPECT_EQ(schedule->getWarps(),
-                    std::max<int64_t>(std::max(d, dv) / 16, 4));
+                    hasGroups ? 8 : std::max<int64_t>(std::max(d, dv) / 16, 4));
           EXPECT_LE(model.getSharedMemory(*schedule),
-                    info.sharedMemoryPerBlock);
+                    info.getSharedMemoryPerBlock(schedule->getBlocks()));
         }
+}
+
+// Of the fullest group: each has a state, and the larger one is 64x128.
+TEST_F(ScheduleModelTest, StateRegistersOfGroups) {
+  FusedScanOp op = makeMasked(64, 128, "bf16");
+  ASSERT_TRUE(op);
+  ScheduleModel model(op, *TargetInfo::lookup("sm_90a"));
+  auto getGroups = [&](int64_t groups) {
+    return ScheduleAttr::get(&context, 64, 4 * groups, 2, Precision::BF16,
+                             /*slices=*/1, groups, /*blocks=*/1);
+  };
+  EXPECT_EQ(model.getStateRegisters(getGroups(2)), 64 * 128 / 128);
+  EXPECT_EQ(model.getStateRegisters(getGroups(1)), (64 * 64 + 64 * 128) / 128);
 }
 
 TEST_F(ScheduleModelTest, CPUTakesEverything) {
