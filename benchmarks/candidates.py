@@ -10,7 +10,7 @@ from typing import Callable
 import torch
 
 from hla.runtime import Bundle
-from peers import chunked, fused
+from peers import chunked, fused, recurrent
 from peers.composition import Composition
 from timing import time_launches
 
@@ -21,10 +21,13 @@ _PEER_PRECISION = {None: None, "f32": "ieee", "tf32": "tf32", "bf16x3": "tf32x3"
 # of its calls is rounded, what a kernel keeps is not.
 PEER_TOLERANCE = 4.0
 
+# What the recurrent peer takes, by name.
+_DECODED = ("q", "k", "v", "S_in", "F_in", "o")
+
 
 @dataclass
 class Candidate:
-    """bind(on(inputs)) gives a launch, after which on(inputs).output() is the result."""
+    """bind(on(inputs)) gives a launch, after which on(inputs).written() has the results."""
 
     name: str
     bind: Callable
@@ -133,6 +136,23 @@ def composition_candidate(name, inputs, tuner, on=lambda inputs: inputs):
         )
 
     return Candidate(name, bind, on, note, PEER_TOLERANCE)
+
+
+def decode_candidate(inputs):
+    """One token of masked second order in Triton, states in place, at its fastest."""
+
+    def bind(x, settings):
+        q, k, v, s, f, out = (x.tensors[n] for n in _DECODED)
+        return lambda: recurrent.launch(q, k, v, s, f, out, **settings)
+
+    space = recurrent.configurations()
+    settings = fastest(space, lambda s: [bind(x, s) for x in inputs])
+    return Candidate(
+        "triton_recurrent",
+        lambda x: bind(x, settings),
+        note=lambda: _describe(settings),
+        tolerance=PEER_TOLERANCE,
+    )
 
 
 def softmax_candidate():

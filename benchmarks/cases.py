@@ -29,7 +29,21 @@ MASKED_SHAPES = (
     (32, 2048, 16, 128),
     (16, 8192, 16, 64),
     (1, 32768, 16, 128),
+    (1, 131072, 16, 128),
 )
+
+
+# Of masked second order over heads in all and tokens, to 2²² tokens of all heads.
+_SWEEP_HEADS = (1, 4, 16, 64, 128, 512)
+_SWEEP_TOKENS = (128, 1024, 8192, 32768, 131072)
+SWEEP_SHAPES = tuple(
+    (max(1, heads // 16), tokens, min(heads, 16), width)
+    for width, heads, tokens in itertools.product((128,), _SWEEP_HEADS, _SWEEP_TOKENS)
+    if heads * tokens <= 1 << 22
+)
+
+# Of one token.
+DECODE_SHAPES = ((64, 1, 16, 128), (256, 1, 16, 128))
 
 
 @dataclass(frozen=True)
@@ -74,7 +88,7 @@ class Case:
         )
 
     def cost(self, shape):
-        """Of the operands, each once, and of the scans.
+        """Of the operands, each once (read and written: twice), and of the scans.
 
         Of sequences shorter than a few chunks the count says nothing: they have fewer
         pairs of tokens, and states that nobody reads. Their floor is that of bytes.
@@ -84,8 +98,9 @@ class Case:
         size = sum(
             int(np.prod(operand.shape)) * _BYTES[operand.dtype]
             for operand in program.operands(extents)
+            for _ in filter(None, (operand.reads, operand.writes))
         )
-        if self.has_lengths:
+        if self.has_lengths or program.tokens:
             return Cost(size, 0)
         flops = count_flops(
             self.graph(),
@@ -162,6 +177,12 @@ PRECISIONS = tuple(
 
 LENGTHS = (_masked("short sequences", has_lengths=True),)
 
+_CARRIED = {"carry_in": True, "carry_out": True, "tokens": 1}
+DECODE = (
+    _masked("decode, in place", in_place=True, **_CARRIED),
+    _masked("decode, out of place", **_CARRIED),
+)
+
 
 @dataclass(frozen=True)
 class Row:
@@ -176,13 +197,15 @@ def rows():
     """All rows: those that are quick to tell about the machine come first."""
     of_tables = [
         Row(table, case, shape)
-        for table, cases in (
-            ("operators", OPERATORS),
-            ("options", OPTIONS),
-            ("precisions", PRECISIONS),
-            ("lengths", LENGTHS),
+        for table, cases, shapes in (
+            ("operators", OPERATORS, SHAPES),
+            ("options", OPTIONS, SHAPES),
+            ("precisions", PRECISIONS, SHAPES),
+            ("lengths", LENGTHS, SHAPES),
+            ("decode", DECODE, DECODE_SHAPES),
+            ("sweep", (MASKED,), SWEEP_SHAPES),
         )
-        for case, shape in itertools.product(cases, SHAPES)
+        for case, shape in itertools.product(cases, shapes)
     ]
     return [Row("masked", MASKED, shape) for shape in MASKED_SHAPES] + of_tables
 

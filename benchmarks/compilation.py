@@ -44,6 +44,7 @@ def _compile(tools, out, target, case, width):
     source, directory = out / "src" / f"{name}.mlir", out / target / name
     source.write_text(module([case.program(width)]))
     command = [tools / "hla-compile", source, "-o", directory, f"--target={target}"]
+    command.append("--segments=auto")
     if case.precision:
         command.append(f"--precision={case.precision}")
     command = [str(x) for x in command]

@@ -7,73 +7,50 @@ import math
 import numpy as np
 import torch
 
+import configurations
 from cases import MASKED
+from configurations import Configuration, Problem
 from hla import reference
 from programs import Extents
 
 _TORCH = {"bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32}
 
-# Of products of f32: the type of ``reference.tolerance``, and a factor of its bound.
-# tf32 rounds operands to the mantissa of f16; bf16x3 is exact to 2^-15 of a product.
-_BOUND_OF_PRECISION = {"f32": ("f32", 1), "tf32": ("tf32", 1), "bf16x3": ("bf16x3", 1)}
-
 
 class Inputs:
     """The tensors of one case, by the names of its operands.
 
-    arrays: what they hold, in float64.
+    problem: what they hold, in float64, and what is expected of it; None once forgotten.
     """
 
     def __init__(self, case, shape, seed):
         self.case = case
         self.program = case.program(shape[3])
         self.extents = case.extents(shape)
-        self.arrays = self._draw(seed)
-        self.tensors = {}
+        configuration = Configuration(self.program, self.extents, seed, case.features)
+        drawn = configurations.Inputs(
+            configuration, seed, torch.empty(0, device="cuda")
+        ).draw()
+        self.problem = Problem(configuration, drawn)
+        self.tensors, self._initial = {}, {}
         for operand in self.program.operands(self.extents):
             dtype = _TORCH[operand.dtype]
+            tensor = torch.full(operand.shape, math.nan, dtype=torch.float32)
             if operand.reads:
-                values = torch.as_tensor(self.arrays[operand.reads])
-                tensor = values.to("cuda", dtype).contiguous()
-            else:
-                tensor = torch.empty(operand.shape, dtype=dtype, device="cuda")
+                tensor = torch.as_tensor(drawn[operand.reads])
+            tensor = tensor.to("cuda", dtype).contiguous()
             self.tensors[operand.name] = tensor
+            if operand.writes:
+                self._initial[operand.name] = tensor.clone()
 
-    def _draw(self, seed):
-        p, e = self.program, self.extents
-        shape = (e.batch, e.tokens, e.heads)
-        like = torch.empty(0, device="cuda")
-        gq, gkv = p.groups or (1, 1)
-        q, k, v = reference.random_inputs(
-            seed,
-            (*shape, p.d),
-            p.dv,
-            dtype=p.dtype,
-            features=self.case.features,
-            groups=(gq, gkv, gkv),
-            like=like,
-        )
-        arrays = {"q": q, "k": k, "v": v}
-        if p.log_decay:
-            shape = shape if p.log_decay == "token" else shape[2:]
-            arrays["g"] = reference.random_log_decay(seed, shape, like=like)
-        if p.has_lengths:
-            arrays["c"] = np.array(e.lengths, np.int32)
-        return arrays
+    def reset(self):
+        """What is written is as it was drawn, or NaN where nothing of it is read."""
+        for name, initial in self._initial.items():
+            self.tensors[name].copy_(initial)
 
-    def _arguments(self):
-        options = self.program.options()
-        if "g" in self.arrays:
-            options["log_decay"] = self.arrays["g"]
-        if "c" in self.arrays:
-            options["lengths"] = self.extents.lengths
-        return [self.arrays[n] for n in "qkv"], options
-
-    @functools.cached_property
-    def exact(self):
-        """The output in float64, and the states."""
-        arrays, options = self._arguments()
-        return self.program.evaluate(*arrays, form="chunked", **options)
+    def written(self):
+        """Tensors by the names of what they hold: the output, and final states."""
+        operands = self.program.operands(self.extents)
+        return {o.writes: self.tensors[o.name] for o in operands if o.writes}
 
     def bound(self, error):
         """How far a kernel's output may be, given how far it is.
@@ -81,36 +58,23 @@ class Inputs:
         What cancels in the problem itself, by ``reference.condition``, takes a while to
         find out, and only an ``error`` above the bound of one that does not needs it.
         """
-        dtype, factor = self.program.dtype, 1
-        if self.case.precision:
-            dtype, factor = _BOUND_OF_PRECISION[self.case.precision]
+        dtype = self.case.precision or self.program.dtype
         a_scan = 3 if self.program.is_decayed else 2
         roundings = a_scan * self.program.kind.scans
-        bound = factor * reference.tolerance(dtype, roundings=roundings)
+        bound = reference.tolerance(dtype, roundings=roundings)
         if not math.isfinite(error) or error <= bound:
             return bound
-        arrays, options = self._arguments()
-        condition, _ = reference.condition(
-            self.program.evaluate, *arrays, exact=self.exact, **options
-        )
-        return factor * reference.tolerance(
-            dtype, roundings=roundings, condition=condition.whole
+        return reference.tolerance(
+            dtype, roundings=roundings, condition=self.problem.conditions["o"].whole
         )
 
-    def forget_arrays(self):
+    def forget_problem(self):
         """Frees what is in float64."""
-        self.arrays = None
-        self.__dict__.pop("exact", None)
+        self.problem = None
 
     @functools.cached_property
     def padded(self):
         return Padded(self)
-
-    def poison(self):
-        self.tensors["o"].fill_(math.nan)
-
-    def output(self):
-        return self.tensors["o"]
 
 
 class Padded:
@@ -132,8 +96,8 @@ class Padded:
             tensor[self.at] = source[0]
             self.tensors[operand.name] = tensor
 
-    def poison(self):
+    def reset(self):
         self.tensors["o"].fill_(math.nan)
 
-    def output(self):
-        return self.tensors["o"][self.at][None]
+    def written(self):
+        return {"o": self.tensors["o"][self.at][None]}

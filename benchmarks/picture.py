@@ -14,11 +14,12 @@ _SERIES = (("hla", "compiled kernel"), ("composition", "first-order calls"))
 
 _LEFT, _PANEL, _GAP, _TOP, _LINE, _BOTTOM = 196, 300, 56, 78, 24, 34
 
-_STYLE = """\
+STYLE = """\
     text { font-family: ui-sans-serif, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2933; font-size: 12px; }
     .t { font-size: 14px; font-weight: 600; }
     .n, .h { fill: #5c6875; }
     .h { font-style: italic; }
+    .s { font-size: 10px; fill: #5c6875; }
     .hla { fill: #3f7fcf; }
     .composition { fill: #cc9840; }
     .range { stroke: #d5dbe1; stroke-width: 2; }
@@ -48,14 +49,14 @@ def draw(results):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img" '
         'aria-label="Times of each operator over its floor">',
-        f"  <style>\n{_STYLE}\n  </style>",
+        f"  <style>\n{STYLE}\n  </style>",
         f'  <rect width="{width}" height="{height}" fill="#ffffff"/>',
         *_legend(),
     ]
     for i, (table, name) in enumerate(lines):
         y = _TOP + _LINE * (i + 0.5)
         kind = "" if table else "h"
-        parts.append(_text(_LEFT - 14, y + 4, name, kind, "end"))
+        parts.append(text(_LEFT - 14, y + 4, name, kind, "end"))
     for i, shape in enumerate(shapes):
         left = _LEFT + i * (_PANEL + _GAP)
         of_shape = {
@@ -79,10 +80,10 @@ def _legend():
     x, parts = _LEFT, []
     for series, title in _SERIES:
         parts.append(f'  <circle class="{series}" cx="{x}" cy="20" r="5"/>')
-        parts.append(_text(x + 11, 24, title, ""))
+        parts.append(text(x + 11, 24, title, ""))
         x += 150
     parts.append(f'  <line class="floor" x1="{x}" y1="13" x2="{x}" y2="27"/>')
-    parts.append(_text(x + 9, 24, "floor: bytes or flops, whichever takes longer", ""))
+    parts.append(text(x + 9, 24, "floor: bytes or flops, whichever takes longer", ""))
     return parts
 
 
@@ -93,11 +94,11 @@ def _panel(left, shape, rows, doublings):
 
     bottom = _TOP + _LINE * len(rows)
     title = "B, T, H, d = " + ", ".join(map(str, shape))
-    parts = [_text(left, _TOP - 24, title, "t")]
+    parts = [text(left, _TOP - 24, title, "t")]
     for n in range(doublings + 1):
         kind = "grid" if n else "floor"
         parts.append(_line(kind, at(2**n), _TOP - 8, at(2**n), bottom))
-        parts.append(_text(at(2**n), bottom + 18, f"{2**n}×", "n", "middle"))
+        parts.append(text(at(2**n), bottom + 18, f"{2**n}×", "n", "middle"))
     for i, row in enumerate(rows):
         y = _TOP + _LINE * (i + 0.5)
         shown = _shown(row) if row else []
@@ -119,7 +120,7 @@ def _line(kind, x1, y1, x2, y2):
     )
 
 
-def _text(x, y, text, kind, anchor="start"):
+def text(x, y, text, kind, anchor="start"):
     return (
         f'  <text class="{kind}" x="{x:.1f}" y="{y:.1f}" '
         f'text-anchor="{anchor}">{escape(text)}</text>'

@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The Markdown of results, and the picture beside it."""
 
+import heatmap
 import picture
 
-TABLES = ("masked", "operators", "options", "precisions", "lengths")
+TABLES = (
+    "masked",
+    "operators",
+    "options",
+    "precisions",
+    "lengths",
+    "decode",
+    "sweep",
+)
 
 _TITLES = {
     "masked": "Masked second order, bf16",
@@ -11,18 +20,31 @@ _TITLES = {
     "options": "Options of masked second order, bf16",
     "precisions": "Masked second order, f32",
     "lengths": "Sequences of 8 to 256 tokens, packed and padded, bf16",
+    "decode": "One token, masked second order, bf16 with states of f32",
+    "sweep": "Masked second order over heads and tokens, bf16",
 }
 
 # The candidate that ours is compared with in the last column.
-_PEERS = {"masked": "triton_fused", "lengths": "hla_padded"}
+_PEERS = {
+    "masked": "triton_fused",
+    "lengths": "hla_padded",
+    "decode": "triton_recurrent",
+    "sweep": "triton_fused",
+}
 
 _NONE = "–"
 
 
 def write(path, results):
     """The files beside the JSON ``path``."""
-    path.with_suffix(".md").write_text(markdown(results, path.stem))
+    path.with_suffix(".md").write_text(markdown(results, path))
     path.with_suffix(".svg").write_text(picture.draw(results))
+    if heatmap.has_cells(results):
+        _sweep_picture(path).write_text(heatmap.draw(results))
+
+
+def _sweep_picture(path):
+    return path.with_name(f"{path.stem}-sweep.svg")
 
 
 def describe(row, ceilings):
@@ -61,10 +83,14 @@ def progress(row):
     return f"{row['table']}: {row['case']}, {_shape(row)}: {', '.join(parts)}"
 
 
-def markdown(results, stem=None):
+def markdown(results, path=None):
+    """With ``path``, of the JSON, the pictures beside it as well."""
     card, ceilings = results["card"], results["ceilings"]
     rates = ceilings["matmul_flops_per_second"]
-    image = f"\n![Times over the floor, by operator]({stem}.svg)\n" if stem else ""
+    image = f"\n![Times over the floor, by operator]({path.stem}.svg)\n" if path else ""
+    if path and heatmap.has_cells(results):
+        name = _sweep_picture(path).name
+        image += f"\n![Times over the floor, by heads and tokens]({name})\n"
     sections = [
         f"## {_TITLES[table]}\n\n{_table(table, rows)}\n\n{_notes(rows)}\n"
         for table in TABLES

@@ -295,6 +295,7 @@ llvm::Expected<Bundle> hla::compileBundle(ModuleOp module, StringRef entry,
   HLAToNVVMPipelineOptions pipeline;
   pipeline.target = options.target;
   pipeline.precision = options.precision;
+  pipeline.segments = options.segments;
   buildHLAToNVVMPipeline(pm, pipeline);
   if (failed(pm.run(*program)))
     return firstError.take("could not compile the program");

@@ -76,6 +76,7 @@ void hla::buildHLAToCPUPipeline(OpPassManager &pm,
   HLAToTilePipelineOptions tile;
   tile.target = options.scheduleTarget;
   tile.precision = options.precision;
+  tile.segments = options.segments;
   buildHLAToTilePipeline(pm, tile);
   addLoopPasses(pm, vectorBits);
   addLLVMPasses(pm, options.parallel);

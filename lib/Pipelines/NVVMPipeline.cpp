@@ -1,5 +1,4 @@
-//===- NVVMPipeline.cpp - from hla to GPU kernels in the LLVM dialect -*- C++
-//-*-===//
+//===- NVVMPipeline.cpp - from hla to GPU kernels in the LLVM dialect -----===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -56,6 +55,7 @@ void hla::buildHLAToNVVMPipeline(OpPassManager &pm,
   HLAToTilePipelineOptions tile;
   tile.target = options.target;
   tile.precision = options.precision;
+  tile.segments = options.segments;
   buildHLAToTilePipeline(pm, tile);
   pm.addPass(tile::createHLATileOutlineKernels());
   pm.addPass(createCanonicalizerPass());

@@ -25,6 +25,14 @@ void hla::buildHLAToTilePipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createHLAAssignSchedule({options.target, options.precision}));
+  if (!options.segments.empty()) {
+    // The loops that find what segments begin with have schedules of their own.
+    pm.addPass(createHLASplitSegments(
+        {options.target, options.segments, options.precision}));
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createHLAAssignSchedule({options.target, options.precision}));
+  }
   pm.addPass(createHLABufferize());
   pm.addPass(createConvertHLAToTile());
   pm.addPass(createCanonicalizerPass());

@@ -15,17 +15,19 @@ using namespace mlir::hla;
 
 // A block's shared memory is what cudaDevAttrMaxSharedMemoryPerBlockOptin
 // reports: the multiprocessor's, less 1 KiB for the system. PTX 8.7 is the
-// first version that names every target below.
+// first version that names every target below. Multiprocessors are those of an
+// A100, A40, L40S, H200, B200 and RTX 5090.
 static constexpr TargetInfo kTargets[] = {
     {"cpu", /*isGPU=*/false},
     {"sm_80", true, 8, 0, /*forwardCompatible=*/true, 87, 163 << 10, 65536, 255,
+     108,
      /*hasStmatrix=*/false},
-    {"sm_86", true, 8, 6, true, 87, 99 << 10, 65536, 255, false},
-    {"sm_89", true, 8, 9, true, 87, 99 << 10, 65536, 255, false},
-    {"sm_90a", true, 9, 0, false, 87, 227 << 10, 65536, 255, true,
+    {"sm_86", true, 8, 6, true, 87, 99 << 10, 65536, 255, 84, false},
+    {"sm_89", true, 8, 9, true, 87, 99 << 10, 65536, 255, 142, false},
+    {"sm_90a", true, 9, 0, false, 87, 227 << 10, 65536, 255, 132, true,
      /*hasWgmma=*/true},
-    {"sm_100a", true, 10, 0, false, 87, 227 << 10, 65536, 255, true},
-    {"sm_120a", true, 12, 0, false, 87, 99 << 10, 65536, 255, true},
+    {"sm_100a", true, 10, 0, false, 87, 227 << 10, 65536, 255, 148, true},
+    {"sm_120a", true, 12, 0, false, 87, 99 << 10, 65536, 255, 170, true},
 };
 
 const TargetInfo *TargetInfo::lookup(llvm::StringRef arch) {

@@ -178,7 +178,8 @@ class Problem:
         return _named(*self._result)
 
     @functools.cached_property
-    def _conditions(self):
+    def conditions(self):
+        """What errors of o, and of the final states, may grow by, by name."""
         arrays, options = self._arguments()
         output, states = reference.condition(
             self.program.evaluate,
@@ -193,7 +194,7 @@ class Problem:
     @property
     def condition(self):
         """The worst one."""
-        return max(x.worst for x in self._conditions.values())
+        return max(x.worst for x in self.conditions.values())
 
     def _roundings(self, operand):
         """How often numbers are rounded on their way to an operand: see ``tolerance``."""
@@ -292,7 +293,7 @@ class Problem:
         if all(x <= bound for x, bound in zip(errors, limits)):
             return []
         # Only here is it worth what it takes to know the condition.
-        limits = bounds(self._conditions[operand.writes])
+        limits = bounds(self.conditions[operand.writes])
         return [
             f"{operand.name}: {what} error {x:.2e} > {bound:.2e}"
             for what, x, bound in zip(("whole", "worst"), errors, limits)

@@ -94,6 +94,8 @@ class Program(Typed):
     # states to those that hold the initial ones.
     out_arguments: bool = False
     in_place: bool = False
+    # Of every sequence, where the types say it.
+    tokens: int | None = None
     # Of products, on a GPU: what the compiler is told beside the program.
     precision: str | None = None
 
@@ -278,6 +280,8 @@ class _Writer:
         has_batch = operand.is_sequence or (operand.name == "g" and rank == 3)
         if self.program.has_lengths and has_batch:
             dims[0] = "1"
+        if self.program.tokens is not None and has_batch:
+            dims[1 if self.program.layout == "bthd" else 2] = str(self.program.tokens)
         return f"tensor<{'x'.join([*dims, operand.dtype])}>"
 
     def make(self, operand):

@@ -39,6 +39,11 @@ static cl::opt<std::string>
               cl::desc("Precision of products: bf16, f16, tf32, bf16x3 or f32 "
                        "(default: what the inputs' types say)"),
               cl::value_desc("name"), cl::cat(category));
+static cl::opt<std::string> segments(
+    "segments",
+    cl::desc("Segments of a sequence that are walked at once: a number, "
+             "or auto, as many as fill the card (default: one)"),
+    cl::value_desc("N"), cl::cat(category));
 static cl::list<std::string>
     entries("entry",
             cl::desc("Functions to compile (default: all public ones)"),
@@ -157,6 +162,7 @@ int main(int argc, char **argv) {
   BundleOptions options;
   options.target = target;
   options.precision = precision;
+  options.segments = segments;
   if (!noCubin)
     options.ptxas = ptxas.empty() ? findPtxas() : ptxas;
   std::vector<Bundle> bundles;

@@ -49,6 +49,7 @@ hla_run::compileForCPU(mlir::ModuleOp module, llvm::StringRef entry,
   if (!options.scheduleTarget.empty())
     pipeline.scheduleTarget = options.scheduleTarget;
   pipeline.precision = options.precision;
+  pipeline.segments = options.segments;
   pipeline.vectorBits =
       options.vectorBits ? options.vectorBits : getHostVectorBits();
   pipeline.parallel = options.isSerial ? CPUParallel::Serial

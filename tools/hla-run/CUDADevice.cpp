@@ -94,6 +94,7 @@ llvm::Error CUDADevice::initialize(mlir::ModuleOp module, llvm::StringRef entry,
   const TargetInfo *target = TargetInfo::select(major, minor);
   BundleOptions bundleOptions;
   bundleOptions.precision = options.precision;
+  bundleOptions.segments = options.segments;
   if (!options.scheduleTarget.empty())
     bundleOptions.target = options.scheduleTarget;
   else if (target)

@@ -35,6 +35,8 @@ struct CompileOptions {
   std::string scheduleTarget;
   /// Precision of its products, empty for what the inputs' types say.
   std::string precision;
+  /// Segments of a sequence that are walked at once, empty for one.
+  std::string segments;
   /// CPU: bits of a vector, 0 for the host's; one thread only.
   int64_t vectorBits = 0;
   bool isSerial = false;

@@ -66,6 +66,11 @@ static cl::opt<std::string>
                        "or f64 "
                        "(default: what the inputs' types say)"),
               cl::value_desc("name"), cl::cat(category));
+static cl::opt<std::string> segments(
+    "segments",
+    cl::desc("Segments of a sequence that are walked at once: a number, "
+             "or auto, as many as fill the card (default: one)"),
+    cl::value_desc("N"), cl::cat(category));
 static cl::opt<int64_t> vectorBits("vector-bits",
                                    cl::desc("CPU: 128, 256 or 512; 0 for the "
                                             "host's"),
@@ -313,7 +318,8 @@ static llvm::Expected<bool> runProgram() {
     references = std::move(*evaluated);
   }
 
-  CompileOptions options{scheduleTarget, precision, vectorBits, isSerial};
+  CompileOptions options{scheduleTarget, precision, segments, vectorBits,
+                         isSerial};
   mlir::OwningOpRef<mlir::ModuleOp> compiled = (*module).get().clone();
   auto begin = std::chrono::steady_clock::now();
   auto device = deviceName == "cpu"

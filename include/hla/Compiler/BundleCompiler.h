@@ -27,6 +27,9 @@ struct BundleOptions {
   std::string target = "sm_80";
   /// Precision of products (`#hla.schedule`); empty for the inputs' own.
   std::string precision;
+  /// Segments of a sequence that are walked at once (`hla-split-segments`): a
+  /// number, or auto; empty for one.
+  std::string segments;
   /// The assembler; none where empty: the bundle has no cubin then.
   std::string ptxas;
 };

@@ -40,6 +40,11 @@ def ConvertHLAToTile : Pass<"convert-hla-to-tile"> {
     sequence, whose views begin at its first token; lengths are clamped, so that
     wrong ones lead nowhere else.
 
+    In segments there is a run a segment, with views up to its last token. The first
+    one's initial state is in the carry, that of others in the entries, and the
+    last one's final state alone has a place: the view of what is not there has no
+    rows. Combinations of states are runs of 32 rows, and sums runs of segments.
+
     Tiles are as wide as the target wants them (`hla.target`): zero in the columns
     that a row has not, where they are operands. With slices a run has its part of
     the columns of values, and of what comes of them. For a GPU, copies of

@@ -33,6 +33,11 @@ struct HLAToTilePipelineOptions
       llvm::cl::desc("Precision of products, as in hla-assign-schedule; by "
                      "default what the inputs' types say"),
       llvm::cl::init("")};
+  PassOptions::Option<std::string> segments{
+      *this, "segments",
+      llvm::cl::desc("Segments of a sequence that are walked at once, as in "
+                     "hla-split-segments: a number, or auto; by default one"),
+      llvm::cl::init("")};
 };
 
 /// Appends the passes that turn hla operations on tensors into tile programs.
@@ -55,6 +60,11 @@ struct HLAToNVVMPipelineOptions
       *this, "precision",
       llvm::cl::desc("Precision of products, as in hla-assign-schedule; by "
                      "default what the inputs' types say"),
+      llvm::cl::init("")};
+  PassOptions::Option<std::string> segments{
+      *this, "segments",
+      llvm::cl::desc("Segments of a sequence that are walked at once, as in "
+                     "hla-split-segments: a number, or auto; by default one"),
       llvm::cl::init("")};
 };
 
@@ -84,6 +94,11 @@ struct HLAToCPUPipelineOptions
       *this, "precision",
       llvm::cl::desc("Precision of products, as in hla-assign-schedule; by "
                      "default what the inputs' types say"),
+      llvm::cl::init("")};
+  PassOptions::Option<std::string> segments{
+      *this, "segments",
+      llvm::cl::desc("Segments of a sequence that are walked at once, as in "
+                     "hla-split-segments: a number, or auto; by default one"),
       llvm::cl::init("")};
   PassOptions::Option<int64_t> vectorBits{
       *this, "vector-bits",

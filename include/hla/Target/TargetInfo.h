@@ -31,6 +31,9 @@ struct TargetInfo {
   int64_t sharedMemoryPerBlock = 0;
   /// 32-bit registers of a multiprocessor, and the most that a thread may use.
   int64_t registersPerMultiprocessor = 0, registersPerThread = 0;
+  /// Multiprocessors of the card that the target is mostly used for, as many as
+  /// thread blocks should be at least; 0 where it is not a card.
+  int64_t multiprocessors = 0;
   /// Whether `stmatrix` exists.
   bool hasStmatrix = false;
   /// Whether products of groups of four warps (`wgmma`) exist.

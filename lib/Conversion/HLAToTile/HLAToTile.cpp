@@ -9,6 +9,7 @@
 #include "Copies.h"
 #include "LoopVerifier.h"
 #include "ProgramBuilder.h"
+#include "Segments.h"
 #include "hla/Conversion/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -30,11 +31,12 @@ struct ConvertHLAToTile : hla::impl::ConvertHLAToTileBase<ConvertHLAToTile> {
     TargetAttr target = TargetAttr::lookup(getOperation());
     if (target && target.getInfo().isGPU)
       replaceCopies(getOperation(), target.getInfo());
+    const TargetInfo &info =
+        target ? target.getInfo() : *TargetInfo::lookup("cpu");
+    convertSegments(getOperation(), info);
     SmallVector<FusedScanOp> loops;
     getOperation()->walk([&](FusedScanOp op) { loops.push_back(op); });
     for (FusedScanOp op : loops) {
-      const TargetInfo &info =
-          target ? target.getInfo() : *TargetInfo::lookup("cpu");
       if (failed(verifyLoop(op, info)))
         return signalPassFailure();
       OpBuilder builder(op);

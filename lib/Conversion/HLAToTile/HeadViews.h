@@ -15,17 +15,34 @@
 
 namespace mlir::hla::tile {
 
+/// The part of a memref at `offsets` of `sizes`, all 1 but those of the `kept`
+/// dimensions, which the result has.
+Value createView(ImplicitLocOpBuilder &b, Value memref,
+                 ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes,
+                 ArrayRef<unsigned> kept);
+
+/// How many segments of `length` tokens there are.
+Value countSegments(ImplicitLocOpBuilder &b, Value tokens, Value length);
+
+/// The first token of a segment, and the one after its last. Segments are
+/// numbered as they are walked.
+std::pair<Value, Value> getSegmentTokens(ImplicitLocOpBuilder &b, Value segment,
+                                         Value lastSegment, Value length,
+                                         Value tokens, bool reverse);
+
 /// Emits, in a launch, one head's views of the operands of a fused scan: its
 /// tokens are the rows of matrices and columns. The order of a tensor's
 /// dimensions, groups of heads and lengths of sequences end here.
 class HeadViews {
 public:
-  /// `maxTokens` is the extent `T` of the operands.
+  /// `maxTokens` is the extent `T` of the operands, and `numSegments`, which
+  /// may be null, what a loop in segments has of them: a part of the launch is
+  /// one.
   HeadViews(FusedScanOp op, ImplicitLocOpBuilder &builder, LaunchOp launch,
-            Value maxTokens);
+            Value maxTokens, Value numSegments);
 
   /// The tokens that are walked: the first, and the one after the last. Without
-  /// lengths, all.
+  /// lengths and segments, all.
   Value getFirstToken() const { return firstToken; }
   Value getEndToken() const { return endToken; }
   /// The head's tokens up to the last one, of which `group` in a row read one
@@ -36,21 +53,28 @@ public:
   Value getTokens(Value sequence, int64_t group = 1);
   /// The head's number of `numbers`, `[H / group]`.
   Value getNumber(Value numbers, int64_t group);
-  /// The state of the head: `memref<d x dv>`.
-  Value getState(Value states);
+  /// The head's initial state, `memref<d x dv>`: in the carry, or, of a segment
+  /// after the first, the entry. One of them, not both, may be null: a view
+  /// without rows stands for it, of which a load gives zeros.
+  Value getInitialState(Value carry, Value entry);
+  /// Where the head's final state goes. That of a segment before the last goes
+  /// nowhere: the view has no rows.
+  Value getFinalState(Value states);
 
 private:
+  Value getState(Value states, Value segment, Value isPresent);
+  Value isSegment(Value other);
   Value index(int64_t value);
   OpFoldResult getHead(int64_t group);
   Value loadLength(Value position, Value least);
-  Value subview(Value memref, ArrayRef<OpFoldResult> offsets,
-                ArrayRef<OpFoldResult> sizes, ArrayRef<unsigned> kept);
 
   FusedScanOp op;
   ImplicitLocOpBuilder &b;
   /// The number of the batch, or of the sequence, that states have.
   Value batch, head;
   Value maxTokens, firstToken, endToken;
+  /// The number of the segment, and of the last one; null without segments.
+  Value segment, lastSegment;
 };
 
 } // namespace mlir::hla::tile

@@ -1,5 +1,4 @@
-//===- LoopVerifier.cpp - which loops become tile programs -------*- C++
-//-*-===//
+//===- LoopVerifier.cpp - which loops become tile programs ----------------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- LoopVerifier.h - which loops become tile programs ---------*- C++
-//-*-===//
+//===- LoopVerifier.h - which loops become tile programs ------ -*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

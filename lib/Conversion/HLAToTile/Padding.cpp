@@ -1,5 +1,4 @@
-//===- Padding.cpp - rows after the last token, columns after the last -*- C++
-//-*-===//
+//===- Padding.cpp - rows after the last token, columns after the last ----===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Padding.h - rows after the last token, columns after the last -*- C++
-//-*-===//
+//===- Padding.h - rows after the last token, columns after the last ------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

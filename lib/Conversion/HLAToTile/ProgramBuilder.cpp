@@ -1,5 +1,4 @@
-//===- ProgramBuilder.cpp - the tile program of one loop -----------*- C++
-//-*-===//
+//===- ProgramBuilder.cpp - the tile program of one loop ------------------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -49,16 +48,30 @@ Value ProgramBuilder::cast(Value tile, FloatType elementType) {
   return rounded;
 }
 
-Value ProgramBuilder::getInitialState(BlockArgument state, Value carryView) {
+/// What is in its place, or zeros without one.
+Value ProgramBuilder::getInitialState(BlockArgument state) {
   auto type = mlir::cast<VectorType>(state.getType());
   const bool isSliced = slices.isSliced(state);
   const auto [rows, cols] = slices.getTileShape(state);
-  if (!carryView)
+  const unsigned i = state.getArgNumber() - op.getInputs().size();
+  Value carry = op.getCarry(i), entry = op.getEntry(i);
+  if (!carry && !entry)
     return zeros(rows, cols);
+  Value view = head->getInitialState(carry, entry);
   auto tileType = RankedTensorType::get({rows, cols}, type.getElementType());
-  return cast(
-      LoadOp::create(b, tileType, carryView, index(0), getSlice(isSliced)),
-      accumulatorType);
+  return cast(LoadOp::create(b, tileType, view, index(0), getSlice(isSliced)),
+              accumulatorType);
+}
+
+void ProgramBuilder::storeFinalState(unsigned state, Value tile) {
+  if (!finals[state])
+    return;
+  Value view = head->getFinalState(finals[state]);
+  BlockArgument argument = op.getStateArguments()[state];
+  auto elementType =
+      mlir::cast<FloatType>(getElementTypeOrSelf(argument.getType()));
+  StoreOp::create(b, cast(tile, elementType), view, index(0),
+                  getSlice(slices.isSliced(argument)));
 }
 
 /// The element type of the tile of an input: its own, or tf32 for rows of f32
@@ -327,11 +340,19 @@ Value ProgramBuilder::buildUpdate(StepOp step, Value sums) {
 /// of this chunk's exchange comes before it. Of steps that read one state, all
 /// but one compute a row alone.
 void ProgramBuilder::buildStep(StepOp step) {
+  Value &state = values[step.getState()];
+  if (!state)
+    state = getInitialState(mlir::cast<BlockArgument>(step.getState()));
   Value sums = buildSums(step);
   if (!step.getRow().use_empty())
     values[step.getRow()] = buildRow(step, sums);
-  if (!step.getNext().use_empty())
-    values[step.getNext()] = buildUpdate(step, sums);
+  if (step.getNext().use_empty())
+    return;
+  Value next = values[step.getNext()] = buildUpdate(step, sums);
+  if (op.isOneChunk(schedule.getChunk()))
+    for (OpOperand &use : step.getNext().getUses())
+      if (isa<YieldOp>(use.getOwner()))
+        storeFinalState(use.getOperandNumber() - outputViews.size(), next);
 }
 
 //===----------------------------------------------------------------------===//
@@ -395,8 +416,8 @@ SmallVector<Value> ProgramBuilder::buildChunk(Value walked, ValueRange states) {
   return next;
 }
 
-/// Emits the loop over chunks; returns the final states.
-SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
+/// Makes views of what a chunk reads and writes.
+void ProgramBuilder::buildViews() {
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     const bool isNumber =
         mlir::cast<ShapedType>(input.getType()).getRank() == 1;
@@ -405,6 +426,26 @@ SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
   }
   for (Value output : op.getSequenceOutputs())
     outputViews.push_back(head->getTokens(output));
+}
+
+/// Emits the chunk that the tokens are known to be: each state is loaded where
+/// its first step is and stored after its last, so that registers hold one
+/// after the other.
+void ProgramBuilder::buildOnlyChunk() {
+  buildViews();
+  lastRow = index(0);
+  buildChunk(lastRow, /*states=*/{});
+  ValueRange yielded =
+      mlir::cast<YieldOp>(op.getBody().front().getTerminator()).getValues();
+  for (auto [i, value] :
+       llvm::enumerate(yielded.drop_front(outputViews.size())))
+    if (auto state = dyn_cast<BlockArgument>(value))
+      storeFinalState(i, getInitialState(state));
+}
+
+/// Emits the loop over chunks; returns the final states.
+SmallVector<Value> ProgramBuilder::buildLoop(ValueRange states) {
+  buildViews();
   Value chunk = index(schedule.getChunk());
   Value begin = head->getFirstToken(), end = head->getEndToken();
   if (op.getReverse()) {
@@ -451,29 +492,28 @@ void ProgramBuilder::build() {
   if (Value lengths = op.getLengths())
     numBatches = b.createOrFold<arith::SubIOp>(
         b.createOrFold<memref::DimOp>(lengths, 0), index(1));
-  auto launch = LaunchOp::create(b, numBatches, numHeads, schedule);
+  Value numSegments, numWalked;
+  if (Value length = op.getSegmentLength()) {
+    numSegments = numWalked = countSegments(b, numTokens, length);
+    if (op.getSummary())
+      numWalked = arith::SubIOp::create(b, numSegments, index(1));
+  }
+  auto launch = LaunchOp::create(b, numBatches, numHeads, numWalked, schedule);
   b.setInsertionPointToStart(&launch.getBody().front());
   slice = launch.getSlice();
-  head.emplace(op, b, launch, numTokens);
-  SmallVector<Value> states;
-  auto carry = op.getCarries().begin();
-  for (auto [state, hasCarry] :
-       llvm::zip(op.getStateArguments(), op.getCarryIn()))
-    states.push_back(
-        getInitialState(state, hasCarry ? head->getState(*carry++) : Value()));
+  head.emplace(op, b, launch, numTokens, numSegments);
+  auto final = op.getFinalOutputs().begin();
+  for (bool hasFinal : op.getCarryOut())
+    finals.push_back(hasFinal ? *final++ : Value());
+  if (op.isOneChunk(schedule.getChunk()))
+    return buildOnlyChunk();
 
+  SmallVector<Value> states;
+  for (BlockArgument state : op.getStateArguments())
+    states.push_back(getInitialState(state));
   // A matrix without rows has no views; states end as they begin.
   if (!isKnownEmpty())
     states = buildLoop(states);
-
-  auto final = op.getFinalOutputs().begin();
-  for (auto [state, argument, hasFinal] :
-       llvm::zip(states, op.getStateArguments(), op.getCarryOut())) {
-    if (!hasFinal)
-      continue;
-    auto elementType =
-        mlir::cast<FloatType>(getElementTypeOrSelf(argument.getType()));
-    StoreOp::create(b, cast(state, elementType), head->getState(*final++),
-                    index(0), getSlice(slices.isSliced(argument)));
-  }
+  for (auto [i, state] : llvm::enumerate(states))
+    storeFinalState(i, state);
 }

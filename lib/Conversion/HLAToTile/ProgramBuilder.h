@@ -1,5 +1,4 @@
-//===- ProgramBuilder.h - the tile program of one loop -------------*- C++
-//-*-===//
+//===- ProgramBuilder.h - the tile program of one loop -------- -*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -46,7 +45,8 @@ private:
   Value getSlice(bool isSliced) { return isSliced ? slice : Value(); }
   Value zeros(int64_t rows, int64_t cols);
   Value cast(Value tile, FloatType elementType);
-  Value getInitialState(BlockArgument state, Value carryView);
+  Value getInitialState(BlockArgument state);
+  void storeFinalState(unsigned state, Value tile);
 
   // Of the chunk at hand.
   Value getChunkSize();
@@ -72,6 +72,8 @@ private:
   Value buildElementwise(Operation &op);
 
   SmallVector<Value> buildChunk(Value walked, ValueRange states);
+  void buildViews();
+  void buildOnlyChunk();
   SmallVector<Value> buildLoop(ValueRange states);
   bool isKnownEmpty();
 
@@ -89,6 +91,8 @@ private:
   /// Views of the inputs, or the head's numbers of those of rank 1, and of the
   /// outputs.
   SmallVector<Value> inputs, outputViews;
+  /// Where each state's final value goes; null where it stays in the kernel.
+  SmallVector<Value> finals;
 
   /// The first row of the chunk, and, where something needs it, the number of
   /// its tokens that there are.

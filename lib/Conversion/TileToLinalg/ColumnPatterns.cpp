@@ -1,5 +1,4 @@
-//===- ColumnPatterns.cpp - numbers of tokens as linalg --------- -*- C++
-//-*-===//
+//===- ColumnPatterns.cpp - numbers of tokens as linalg -------------------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Columns.h - columns of tiles as tensors ------------------ -*- C++
-//-*-===//
+//===- Columns.h - columns of tiles as tensors ---------------- -*- C++ -*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

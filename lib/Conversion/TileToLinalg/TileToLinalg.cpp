@@ -387,7 +387,7 @@ struct LaunchPattern : OpConversionPattern<LaunchOp> {
     Location loc = op.getLoc();
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value one = arith::ConstantIndexOp::create(b, loc, 1);
-    SmallVector<Value> bounds = {adaptor.getBatches(), adaptor.getHeads()};
+    SmallVector<Value> bounds(adaptor.getOperands());
     if (op.getSlice())
       bounds.push_back(
           arith::ConstantIndexOp::create(b, loc, op.getSchedule().getSlices()));

@@ -66,18 +66,50 @@ struct ConvertSubView : OpConversionPattern<memref::SubViewOp> {
   }
 };
 
+/// A view of another type is the same pointer, strides and size.
+struct ConvertViewCast : OpConversionPattern<memref::CastOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::CastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithMultiple(op, {adaptor.getSource()});
+    return success();
+  }
+};
+
+/// One of two views: each of its numbers.
+struct ConvertViewSelect : OpConversionPattern<arith::SelectOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!isa<MemRefType>(op.getType()))
+      return rewriter.notifyMatchFailure(op, "not a view");
+    SmallVector<Value> selected;
+    for (auto [x, y] :
+         llvm::zip(adaptor.getTrueValue(), adaptor.getFalseValue()))
+      selected.push_back(rewriter.createOrFold<arith::SelectOp>(
+          op.getLoc(), adaptor.getCondition().front(), x, y));
+    rewriter.replaceOpWithMultiple(op, {selected});
+    return success();
+  }
+};
+
 /// Every element of a fragment of f32 that a thread has, and its row and column
 /// in a view whose row `firstRow` is the tile's first. Calls `visit(register,
-/// row, col, isInside)`; the last is null where the view holds the whole tile.
+/// row, col, isInside)`; the last is null where the view holds the whole tile,
+/// of which it may be known that it `holdsRows`.
 /// `slice` may be null.
-void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
-                    Value tileRow, Value firstRow, Value slice,
+void forEachElement(Emitter &e, Shuffle shuffle, RankedTensorType tile,
+                    const View &view, bool holdsRows, Value firstRow,
+                    Value slice,
                     function_ref<void(int64_t, Value, Value, Value)> visit) {
   FragmentShape shape(tile);
   const bool transposed = shape.frag.getTransposed();
-  const bool holdsRows = view.holdsRows(tile, tileRow);
   Value firstCol = View::getFirstCol(e, tile, slice);
-  ThreadPlace place(e, shape.frag, Shuffle::Store);
+  ThreadPlace place(e, shape.frag, shuffle);
   Value pieceRow = e.add(shape.getRow(e, place), e.div(place.lane, 4));
   Value pieceCol =
       e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
@@ -109,6 +141,25 @@ void forEachElement(Emitter &e, RankedTensorType tile, const View &view,
       }
 }
 
+/// What tells whether a view has rows at all, where it has all of the tile's
+/// rows then (a state that is not of every segment): null if the view is no
+/// such. One branch for a tile leaves states more registers than one a row.
+Value findPresence(Value view, RankedTensorType tile, Value tileRow) {
+  auto subview = view.getDefiningOp<memref::SubViewOp>();
+  if (!subview || subview.getType().getRank() != 2)
+    return {};
+  llvm::SmallBitVector dropped = subview.getDroppedDims();
+  const int rowDim = dropped.flip().find_first();
+  auto rows = dyn_cast<Value>(subview.getMixedSizes()[rowDim]);
+  auto select = rows ? rows.getDefiningOp<arith::SelectOp>() : nullptr;
+  std::optional<int64_t> row = getConstantIntValue(tileRow);
+  if (!select || !row || getConstantIntValue(select.getFalseValue()) != 0)
+    return {};
+  std::optional<int64_t> all = getConstantIntValue(select.getTrueValue());
+  return all && *row + tile.getDimSize(0) <= *all ? select.getCondition()
+                                                  : Value();
+}
+
 bool isFragmentOfF32(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   return tile && tile.getElementType().isF32() &&
@@ -129,22 +180,42 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
       return failure();
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
-    SmallVector<Value> registers(FragAttr::getRegisters(tile));
-    forEachElement(e, tile, view, op.getRow(),
-                   e.toI64(adaptor.getRow().front()), getSlice(adaptor),
-                   [&](int64_t i, Value row, Value col, Value isInside) {
-                     auto getAddress = [&](Emitter &e) {
-                       return view.getAddress(e, row, col);
-                     };
-                     registers[i] =
-                         isInside
-                             ? e.loadIf(isInside, e.getF32Type(), getAddress,
-                                        /*alignment=*/4)
-                             : LLVM::LoadOp::create(e, e.getF32Type(),
-                                                    getAddress(e),
-                                                    /*alignment=*/4);
-                   });
-    rewriter.replaceOpWithMultiple(op, {registers});
+    auto load = [&](Emitter &e, bool holdsRows) {
+      SmallVector<Value> registers(FragAttr::getRegisters(tile));
+      forEachElement(e, Shuffle::Load, tile, view, holdsRows,
+                     e.toI64(adaptor.getRow().front()), getSlice(adaptor),
+                     [&](int64_t i, Value row, Value col, Value isInside) {
+                       auto getAddress = [&](Emitter &e) {
+                         return view.getAddress(e, row, col);
+                       };
+                       registers[i] =
+                           isInside
+                               ? e.loadIf(isInside, e.getF32Type(), getAddress,
+                                          /*alignment=*/4)
+                               : LLVM::LoadOp::create(e, e.getF32Type(),
+                                                      getAddress(e),
+                                                      /*alignment=*/4);
+                     });
+      return registers;
+    };
+    Value isPresent = findPresence(op.getView(), tile, op.getRow());
+    if (!isPresent) {
+      rewriter.replaceOpWithMultiple(
+          op, {load(e, view.holdsRows(tile, op.getRow()))});
+      return success();
+    }
+    SmallVector<Type> types(FragAttr::getRegisters(tile), e.getF32Type());
+    auto guarded =
+        scf::IfOp::create(e, types, rewriter.getRemappedValue(isPresent),
+                          /*addThenBlock=*/true, /*addElseBlock=*/true);
+    rewriter.setInsertionPointToStart(guarded.thenBlock());
+    Emitter present(op.getLoc(), rewriter);
+    scf::YieldOp::create(present, load(present, /*holdsRows=*/true));
+    rewriter.setInsertionPointToStart(guarded.elseBlock());
+    Emitter absent(op.getLoc(), rewriter);
+    scf::YieldOp::create(absent,
+                         SmallVector<Value>(types.size(), absent.f32(0.0)));
+    rewriter.replaceOpWithMultiple(op, {guarded.getResults()});
     return success();
   }
 };
@@ -163,22 +234,37 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
     Emitter e(op.getLoc(), rewriter);
     View view(adaptor.getView(), op.getView().getType());
     ValueRange registers = adaptor.getTile();
+    auto tile = cast<RankedTensorType>(op.getTile().getType());
     auto store = [&](Emitter &e, Value value, Value row, Value col) {
       LLVM::StoreOp::create(e, value, view.getAddress(e, row, col),
                             /*alignment=*/4);
     };
-    forEachElement(
-        e, cast<RankedTensorType>(op.getTile().getType()), view, op.getRow(),
-        e.toI64(adaptor.getRow().front()), getSlice(adaptor),
-        [&](int64_t i, Value row, Value col, Value isInside) {
-          if (!isInside)
-            return store(e, registers[i], row, col);
-          scf::IfOp::create(e, isInside, [&](OpBuilder &b, Location loc) {
-            Emitter nested(loc, b);
-            store(nested, registers[i], row, col);
-            scf::YieldOp::create(nested);
-          });
-        });
+    auto storeAll = [&](Emitter &e, bool holdsRows) {
+      forEachElement(e, Shuffle::Store, tile, view, holdsRows,
+                     e.toI64(adaptor.getRow().front()), getSlice(adaptor),
+                     [&](int64_t i, Value row, Value col, Value isInside) {
+                       if (!isInside)
+                         return store(e, registers[i], row, col);
+                       scf::IfOp::create(
+                           e, isInside, [&](OpBuilder &b, Location loc) {
+                             Emitter nested(loc, b);
+                             store(nested, registers[i], row, col);
+                             scf::YieldOp::create(nested);
+                           });
+                     });
+    };
+    if (Value isPresent = findPresence(op.getView(), tile, op.getRow())) {
+      auto guarded = scf::IfOp::create(e, TypeRange(),
+                                       rewriter.getRemappedValue(isPresent),
+                                       /*addThenBlock=*/true,
+                                       /*addElseBlock=*/false);
+      rewriter.setInsertionPointToStart(guarded.thenBlock());
+      Emitter present(op.getLoc(), rewriter);
+      storeAll(present, /*holdsRows=*/true);
+      scf::YieldOp::create(present);
+    } else {
+      storeAll(e, view.holdsRows(tile, op.getRow()));
+    }
     rewriter.eraseOp(op);
     return success();
   }
@@ -188,6 +274,6 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
 
 void tile::populateDeviceMemoryPatterns(const TypeConverter &converter,
                                         RewritePatternSet &patterns) {
-  patterns.add<ConvertSubView, ConvertLoad, ConvertFragmentStore>(
-      converter, patterns.getContext());
+  patterns.add<ConvertSubView, ConvertViewCast, ConvertViewSelect, ConvertLoad,
+               ConvertFragmentStore>(converter, patterns.getContext());
 }

@@ -1,5 +1,4 @@
-//===- ElementwisePatterns.cpp - elementwise operations on fragments -*- C++
-//-*-===//
+//===- ElementwisePatterns.cpp - elementwise operations on fragments ------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Emitter.cpp - arithmetic on threads, fragments and addresses -*- C++
-//-*-===//
+//===- Emitter.cpp - arithmetic on threads, fragments and addresses -------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -85,6 +84,8 @@ Value Emitter::opaqueThreadId(Shuffle shuffle) {
       return "shfl.sync.up.b32 $0, $1, 0, 0, -1;";
     case Shuffle::Store:
       return "shfl.sync.down.b32 $0, $1, 0, 31, -1;";
+    case Shuffle::Load: // In segments of one lane.
+      return "shfl.sync.bfly.b32 $0, $1, 0, 7967, -1;";
     }
     llvm_unreachable("all shuffles are handled");
   };

@@ -1,5 +1,4 @@
-//===- Emitter.h - arithmetic on threads, fragments and addresses -*- C++
-//-*-===//
+//===- Emitter.h - arithmetic on threads, fragments and addresses ---------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,7 +23,7 @@ LLVM::LLVMPointerType getPointerType(MLIRContext *context,
 /// Ways for a thread to be told its own number. The assembler merges equal ones
 /// within an iteration, and keeps what is computed from them from one place to
 /// the other: operations that are far apart in a chunk use different ones.
-enum class Shuffle { Copy, Product, Write, Store };
+enum class Shuffle { Copy, Product, Write, Store, Load };
 
 /// Emits 32-bit index arithmetic, folding constants.
 class Emitter : public ImplicitLocOpBuilder {

@@ -1,5 +1,4 @@
-//===- MatrixPatterns.cpp - products and matrix transfers as mma.sync -*- C++
-//-*-===//
+//===- MatrixPatterns.cpp - products and matrix transfers as mma.sync -----===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

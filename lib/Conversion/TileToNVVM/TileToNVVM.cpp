@@ -227,9 +227,11 @@ struct ConvertTileToNVVM
                             gpu::GPUDialect>();
     legal.addLegalOp<gpu::GPUModuleOp>();
     legal.addDynamicallyLegalDialect<arith::ArithDialect>([](Operation *op) {
-      auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
-      return llvm::none_of(op->getOperandTypes(), isTile) &&
-             llvm::none_of(op->getResultTypes(), isTile);
+      auto isConverted = [](Type type) {
+        return isa<RankedTensorType, MemRefType>(type);
+      };
+      return llvm::none_of(op->getOperandTypes(), isConverted) &&
+             llvm::none_of(op->getResultTypes(), isConverted);
     });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          legal);

@@ -164,5 +164,54 @@ gpu.func @wide_output(%v: memref<?x64xf32, strided<[?, 1]>>, %row: index) kernel
   hla_tile.store %t, %v[%row] : !Acc, memref<?x64xf32, strided<[?, 1]>>
   gpu.return
 }
+
+// A state that is not of every segment, in a view that has all rows or none: one
+// branch around its loads, and one around its stores.
+// CHECK-LABEL: llvm.func @absent(
+// CHECK:         %[[IS:.*]] = arith.cmpi eq
+// CHECK:         scf.if %[[IS]] -> (f32
+// CHECK-COUNT-32:  llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// CHECK:         } else {
+// CHECK:         %[[BEFORE:.*]] = arith.cmpi slt
+// CHECK:         scf.if %[[BEFORE]] {
+// CHECK-COUNT-32:  llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<1>
+// CHECK-NOT:     scf.if
+// CHECK:         llvm.return
+gpu.func @absent(%s: memref<?x?x?x64x64xf32>, %b: index, %h: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %j = gpu.block_id z
+  %is = arith.cmpi eq, %j, %h : index
+  %rows = arith.select %is, %c64, %c0 : index
+  %v = memref.subview %s[%j, %b, %h, 0, 0] [1, 1, 1, %rows, 64] [1, 1, 1, 1, 1] : memref<?x?x?x64x64xf32> to memref<?x64xf32, strided<[64, 1], offset: ?>>
+  %t = hla_tile.load %v[%c0] : memref<?x64xf32, strided<[64, 1], offset: ?>> -> !AccT
+  %before = arith.cmpi slt, %j, %h : index
+  %stored = arith.select %before, %c64, %c0 : index
+  %w = memref.subview %s[%j, %b, %h, 0, 0] [1, 1, 1, %stored, 64] [1, 1, 1, 1, 1] : memref<?x?x?x64x64xf32> to memref<?x64xf32, strided<[64, 1], offset: ?>>
+  hla_tile.store %t, %w[%c0] : !AccT, memref<?x64xf32, strided<[64, 1], offset: ?>>
+  gpu.return
+}
+
+// One of two views: its pointer, and its stride.
+// CHECK-LABEL: llvm.func @selected(
+// CHECK-SAME:    %[[S:[^:]*]]: !llvm.ptr<1>, %{{[^:]*}}: i64, %{{[^:]*}}: i64, %[[STRIDE:[^:]*]]: i64, %[[R:[^:]*]]: !llvm.ptr<1>
+// CHECK-DAG:     %[[IS:.*]] = arith.cmpi eq
+// CHECK-DAG:     %[[A:.*]] = llvm.getelementptr %[[S]]
+// CHECK-DAG:     %[[B:.*]] = llvm.getelementptr %[[R]]
+// CHECK-DAG:     arith.select %[[IS]], %[[A]], %[[B]] : !llvm.ptr<1>
+// CHECK-DAG:     arith.select %[[IS]], %[[STRIDE]], %{{.*}} : i64
+// CHECK-COUNT-32: llvm.load
+// CHECK:         llvm.return
+gpu.func @selected(%s: memref<?x?x64x64xf32, strided<[?, ?, ?, 1]>>, %r: memref<?x?x?x64x64xf32>, %o: memref<64x64xf32>, %b: index, %h: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>} {
+  %c0 = arith.constant 0 : index
+  %is = arith.cmpi eq, %b, %h : index
+  %v = memref.subview %s[%b, %h, 0, 0] [1, 1, 64, 64] [1, 1, 1, 1] : memref<?x?x64x64xf32, strided<[?, ?, ?, 1]>> to memref<64x64xf32, strided<[?, 1], offset: ?>>
+  %w = memref.subview %r[%b, %b, %h, 0, 0] [1, 1, 1, 64, 64] [1, 1, 1, 1, 1] : memref<?x?x?x64x64xf32> to memref<64x64xf32, strided<[64, 1], offset: ?>>
+  %x = memref.cast %w : memref<64x64xf32, strided<[64, 1], offset: ?>> to memref<64x64xf32, strided<[?, 1], offset: ?>>
+  %y = arith.select %is, %v, %x : memref<64x64xf32, strided<[?, 1], offset: ?>>
+  %t = hla_tile.load %y[%c0] : memref<64x64xf32, strided<[?, 1], offset: ?>> -> !AccT
+  hla_tile.store %t, %o[%c0] : !AccT, memref<64x64xf32>
+  gpu.return
+}
 }
 }

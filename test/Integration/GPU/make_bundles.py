@@ -6,7 +6,7 @@
                     [--count N --seed S]
 
 compiles a fixed list, and with --count so many random programs, each of which the tests
-run on many shapes. Writes ``DIR/src/NAME.mlir``, a bundle of each for each target under
+run on many shapes; every third of these is cut into segments. Writes ``DIR/src/NAME.mlir``, a bundle of each for each target under
 ``DIR/TARGET/NAME``, and ``DIR/suite.json``, which tells the tests what each bundle
 computes.
 """
@@ -70,6 +70,11 @@ def fixed_programs():
     add_scan("f32", 128, 128, decay=0.95, **carried)
     add_scan("f16", 64, 128, decay=0.95, **carried)
     add_scan("bf16", 128, 128)
+    # One token, as a model decodes.
+    one = {"tokens": 1, "variant": "masked", **carried}
+    for width, in_place in itertools.product((64, 128), (False, True)):
+        options = {"in_place": in_place, **one}
+        programs.append(Program("second_order", "bf16", width, width, **options))
     decayed = (Scan("q", "k", "k", decay=0.9), Scan("q", 0, "v", decay=0.9))
     programs += [Graph(dtype, 64, 64, decayed) for dtype in ("bf16", "f16", "f32")]
     return programs
@@ -83,7 +88,12 @@ def random_programs(seed, count):
     return list(programs.values())[:count]
 
 
-def compile_program(tools, out, target, program, is_random):
+def segments_of(index):
+    """What ``--segments`` says of a random program, or None."""
+    return (str(2 + index // 3 % 5), "auto")[index % 2] if index % 3 == 0 else None
+
+
+def compile_program(tools, out, target, program, is_random, segments):
     """Compiles one program; returns its entry of suite.json, or the tool's message."""
     source = out / "src" / f"{program.name}.mlir"
     directory = out / target / program.name
@@ -94,6 +104,7 @@ def compile_program(tools, out, target, program, is_random):
         directory,
         f"--target={target}",
         *([f"--precision={program.precision}"] if program.precision else []),
+        *([f"--segments={segments}"] if segments else []),
     ]
     result = subprocess.run(
         [str(x) for x in command], capture_output=True, text=True, check=False
@@ -107,6 +118,7 @@ def compile_program(tools, out, target, program, is_random):
         "bundle": str(manifests[0].parent.relative_to(out)),
         "target": target,
         "is_random": is_random,
+        "segments": segments,
         "program": program.describe(),
     }
 
@@ -124,8 +136,11 @@ def main():
     arguments = parser.parse_args()
 
     programs = {p: False for p in fixed_programs() if arguments.filter in p.name}
-    for program in random_programs(arguments.seed, arguments.count):
+    segments = {}
+    drawn = random_programs(arguments.seed, arguments.count)
+    for index, program in enumerate(drawn):
         programs.setdefault(program, True)
+        segments[program] = segments_of(index)
     targets = arguments.targets.split(",")
     out = arguments.output
     (out / "src").mkdir(parents=True, exist_ok=True)
@@ -134,7 +149,7 @@ def main():
 
     begin = time.monotonic()
     jobs = [
-        (target, program, is_random)
+        (target, program, is_random, segments.get(program))
         for target in targets
         for program, is_random in programs.items()
     ]

@@ -15,7 +15,13 @@ TOKENS = (0, 1, 2, 7, 15, 63, 64, 65, 500, 4096)
 HEADS = ((1, 1), (1, 3), (8, 16))
 
 
+def known_tokens(program):
+    return getattr(program, "tokens", None)
+
+
 def run(case, extents, kind="dense", seed=0):
+    batch, tokens, heads = extents
+    extents = (batch, known_tokens(case.program) or tokens, heads)
     problem = make_problem(case.program, extents, kind, seed)
     launch(case, problem.arguments)
     problem.check()
@@ -23,10 +29,13 @@ def run(case, extents, kind="dense", seed=0):
 
 
 def is_operator(program):
-    return getattr(program, "operator", None) == "second_order"
+    is_one = getattr(program, "operator", None) == "second_order"
+    return is_one and not known_tokens(program)
 
 
 def carries(program):
+    if known_tokens(program):
+        return False
     return getattr(program, "carry_in", False) and program.carry_out
 
 
@@ -60,7 +69,13 @@ def test_long_and_undecayed(case):
     assert reference.error(out, ref) <= bound
 
 
-@wants(lambda program: not is_operator(program))
+@wants(known_tokens)
+@pytest.mark.parametrize("batch, heads", HEADS)
+def test_known_tokens(case, batch, heads):
+    run(case, (batch, known_tokens(case.program), heads))
+
+
+@wants(lambda program: not is_operator(program) and not known_tokens(program))
 @pytest.mark.parametrize("batch, heads", HEADS)
 @pytest.mark.parametrize("tokens", [t for t in TOKENS if t <= 500])
 def test_scans(case, batch, heads, tokens):

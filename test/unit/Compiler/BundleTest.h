@@ -78,8 +78,10 @@ protected:
   }
   llvm::Expected<Bundle> compile(StringRef entry, StringRef target,
                                  StringRef ptxas = "") {
-    return compileBundle(*module, entry,
-                         {target.str(), /*precision=*/"", ptxas.str()});
+    BundleOptions options;
+    options.target = target.str();
+    options.ptxas = ptxas.str();
+    return compileBundle(*module, entry, options);
   }
   /// The bundle, or none and a failed expectation.
   std::optional<Bundle> get(StringRef entry, StringRef target) {

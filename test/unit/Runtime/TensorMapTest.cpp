@@ -1,5 +1,4 @@
-//===- TensorMapTest.cpp - Tests of launches that take tensor maps *- C++
-//-*-===//
+//===- TensorMapTest.cpp - Tests of launches that take tensor maps *- C++ -===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

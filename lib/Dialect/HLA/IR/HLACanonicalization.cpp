@@ -133,13 +133,6 @@ StepOp getUpdate(FusedScanOp op, unsigned state) {
                                                                   : StepOp();
 }
 
-/// The initial value of a state, or null for zeros.
-Value getCarry(FusedScanOp op, unsigned state) {
-  if (!op.getCarryIn()[state])
-    return Value();
-  return op.getCarries()[llvm::count(op.getCarryIn().take_front(state), true)];
-}
-
 /// Erases a state that has no final value and no uses but its `yield`.
 void eraseState(FusedScanOp op, unsigned state, PatternRewriter &rewriter) {
   Operation *yield = op.getBody().front().getTerminator();
@@ -148,6 +141,14 @@ void eraseState(FusedScanOp op, unsigned state, PatternRewriter &rewriter) {
   SmallVector<bool> carryIn(op.getCarryIn()), carryOut(op.getCarryOut());
   unsigned carry = llvm::count(op.getCarryIn().take_front(state), true);
   rewriter.modifyOpInPlace(op, [&] {
+    if (op.getEntryIn()) {
+      SmallVector<bool> entryIn(*op.getEntryIn());
+      if (entryIn[state])
+        op.getEntriesMutable().erase(
+            llvm::count(ArrayRef<bool>(entryIn).take_front(state), true));
+      entryIn.erase(entryIn.begin() + state);
+      op.setEntryIn(entryIn);
+    }
     if (carryIn[state])
       op.getCarriesMutable().erase(carry);
     carryIn.erase(carryIn.begin() + state);
@@ -181,7 +182,8 @@ struct ShareStates : OpRewritePattern<FusedScanOp> {
 
   static bool isSame(FusedScanOp op, unsigned i, unsigned j) {
     StepOp x = getUpdate(op, i), y = getUpdate(op, j);
-    return x && y && getCarry(op, i) == getCarry(op, j) &&
+    return x && y && op.getCarry(i) == op.getCarry(j) &&
+           op.getEntry(i) == op.getEntry(j) &&
            x.getState().getType() == y.getState().getType() &&
            x.getKey() == y.getKey() && x.getValue() == y.getValue() &&
            x.getDecay() == y.getDecay() && x.getLogDecay() == y.getLogDecay();

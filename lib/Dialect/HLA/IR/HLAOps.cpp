@@ -70,8 +70,25 @@ HLA_STRUCTURED_INTERFACES(AsymmetricOp)
 HLA_STRUCTURED_INTERFACES(ThirdOrderOp)
 HLA_STRUCTURED_INTERFACES(ScanOp)
 HLA_STRUCTURED_INTERFACES(FusedScanOp)
+HLA_STRUCTURED_INTERFACES(SumSegmentsOp)
 
 #undef HLA_STRUCTURED_INTERFACES
+
+void CombineSegmentsOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  getStructuredEffects(*this, effects);
+  // States are combined in place.
+  for (OpOperand &states : getOutputsMutable())
+    if (isa<MemRefType>(states.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &states,
+                           SideEffects::DefaultResource::get());
+}
+
+LogicalResult CombineSegmentsOp::reifyResultShapes(
+    OpBuilder &b, ReifiedRankedShapedTypeDims &reifiedReturnShapes) {
+  return reifyFromInits(*this, b, reifiedReturnShapes);
+}
 
 //===----------------------------------------------------------------------===//
 // ScanOp
@@ -158,6 +175,27 @@ OperandRange FusedScanOp::getFinalOutputs() {
   return getOutputs().take_back(llvm::count(getCarryOut(), true));
 }
 
+/// The operand of state `i`, where `has` says which have one.
+static Value getOfState(OperandRange values, ArrayRef<bool> has, unsigned i) {
+  return has[i] ? values[llvm::count(has.take_front(i), true)] : Value();
+}
+
+Value FusedScanOp::getCarry(unsigned state) {
+  return getOfState(getCarries(), getCarryIn(), state);
+}
+
+Value FusedScanOp::getEntry(unsigned state) {
+  return hasEntry(state) ? getOfState(getEntries(), *getEntryIn(), state)
+                         : Value();
+}
+
+bool FusedScanOp::isOneChunk(int64_t chunk) {
+  auto first = cast<ShapedType>(getInputs().front().getType());
+  const int64_t tokens = first.getDimSize(getTokenDim());
+  // Sequences of lengths and segments begin where only the program knows.
+  return !getLengths() && !getSegmentLength() && tokens >= 1 && tokens <= chunk;
+}
+
 VectorType FusedScanOp::getRowType(Type sequence) {
   auto shaped = cast<ShapedType>(sequence);
   return VectorType::get({shaped.getRank() == 4 ? shaped.getDimSize(3) : 1},
@@ -184,6 +222,25 @@ LogicalResult FusedScanOp::verify() {
                          << " outs, as carry_out has true entries (one a final "
                             "state), but got "
                          << getOutputs().size();
+  // fused_scan-C10
+  if ((getSummary() || !getEntries().empty()) && !getSegmentLength())
+    return emitOpError("expected segments, of so many tokens, where there are "
+                       "entries or a summary (these are of segments), but got "
+                       "none");
+  if (getSegmentLength() && getLengths())
+    return emitOpError("expected no lengths of a loop in segments (these have "
+                       "one length), but got both");
+  // fused_scan-C11
+  ArrayRef<bool> entryIn = getEntryIn().value_or(ArrayRef<bool>());
+  if (getEntryIn() && entryIn.size() != numStates)
+    return emitOpError() << "expected entry_in to have " << numStates
+                         << " entries, as carry_in has (one a state), but got "
+                         << entryIn.size();
+  if (static_cast<int64_t>(getEntries().size()) != llvm::count(entryIn, true))
+    return emitOpError() << "expected " << llvm::count(entryIn, true)
+                         << " entries, as entry_in has true ones (one a state "
+                            "whose segments begin with one), but got "
+                         << getEntries().size();
   // fused_scan-C9
   if (getInputs().empty() ||
       cast<ShapedType>(getInputs().front().getType()).getRank() == 1)
@@ -240,17 +297,23 @@ LogicalResult FusedScanOp::verify() {
                               "state), but got "
                            << argument.getType();
 
-  // fused_scan-C5
-  auto carry = getCarries().begin();
+  // fused_scan-C5, fused_scan-C12
   auto final = getFinalOutputs().begin();
   for (auto [i, argument] : llvm::enumerate(getStateArguments())) {
     auto state = cast<VectorType>(argument.getType());
-    auto verifyStates = [&](const Twine &what, Value states) {
-      return walk.addStates(what + " of state #" + Twine(i), states.getType(),
-                            state.getShape(), state.getElementType());
+    auto verifyStates = [&](StringRef what, Value states, bool ofSegments) {
+      if (!states)
+        return success();
+      auto add = ofSegments ? &WalkVerifier::addSegmentStates
+                            : &WalkVerifier::addStates;
+      return (walk.*add)(what + " of state #" + Twine(i), states.getType(),
+                         state.getShape(), state.getElementType());
     };
-    if ((getCarryIn()[i] && failed(verifyStates("the carry", *carry++))) ||
-        (getCarryOut()[i] && failed(verifyStates("the final value", *final++))))
+    if (failed(verifyStates("the carry", getCarry(i), false)) ||
+        failed(verifyStates("the entry", getEntry(i), true)) ||
+        failed(verifyStates("the final value",
+                            getCarryOut()[i] ? *final++ : Value(),
+                            getSummary())))
       return failure();
   }
   if (failed(walk.finish()))
@@ -289,6 +352,72 @@ LogicalResult FusedScanOp::verify() {
                          << ") (those of the tensor outs), but got ("
                          << getResultTypes() << ")";
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// CombineSegmentsOp, SumSegmentsOp
+//===----------------------------------------------------------------------===//
+
+static bool isF32OrF64(Type type) { return type.isF32() || type.isF64(); }
+
+/// One destination of a rank, of f32 or f64, and a result if it is a tensor.
+static LogicalResult verifyDestination(Operation *op, OperandRange outputs,
+                                       int64_t rank, StringRef shape) {
+  auto type = outputs.size() == 1
+                  ? dyn_cast<ShapedType>(outputs.front().getType())
+                  : ShapedType();
+  if (!type || type.getRank() != rank || !isF32OrF64(type.getElementType()))
+    return op->emitOpError()
+           << "expected outs to be one " << shape << " of f32 or f64, but got "
+           << outputs.getTypes();
+  if (op->getResultTypes() ==
+      (isa<TensorType>(type) ? TypeRange(outputs.getTypes()) : TypeRange()))
+    return success();
+  return op->emitOpError() << "expected a result for a tensor, of its type, "
+                              "but got ("
+                           << op->getResultTypes() << ") for " << type;
+}
+
+LogicalResult CombineSegmentsOp::verify() {
+  // combine_segments-C1, combine_segments-C4
+  if (failed(verifyDestination(*this, getOutputs(), 5, "[M,B,H,d,dv]")))
+    return failure();
+  auto type = cast<ShapedType>(getStates().getType());
+  if (type.isDynamicDim(3) || type.isDynamicDim(4))
+    return emitOpError() << "expected states of static d and dv (kernels are "
+                            "compiled for a head dimension), but got "
+                         << type;
+  // combine_segments-C3
+  if (failed(verifyDecay(*this, getDecay().convertToDouble(),
+                         static_cast<bool>(getLogDecay()))))
+    return failure();
+  // combine_segments-C2
+  if (!getLogDecay())
+    return success();
+  auto decays = cast<ShapedType>(getLogDecay().getType());
+  ArrayRef<int64_t> shape = type.getShape().take_front(3);
+  if (decays.getRank() == 1)
+    shape = shape.take_back();
+  if (isF32OrF64(decays.getElementType()) &&
+      succeeded(verifyCompatibleShape(decays.getShape(), shape)))
+    return success();
+  return emitOpError() << "expected log_decay to be [H], or [M,B,H], of f32 or "
+                          "f64 (one a head, or one a segment, batch and head "
+                          "of "
+                       << type << "), but got " << decays;
+}
+
+LogicalResult SumSegmentsOp::verify() {
+  // sum_segments-C1, sum_segments-C2
+  if (failed(verifyDestination(*this, getOutputs(), 3, "[N-1,B,H]")))
+    return failure();
+  auto numbers = cast<ShapedType>(getNumbers().getType());
+  if (numbers.getRank() == 3 &&
+      numbers.getElementType() == getElementTypeOrSelf(getSums()))
+    return success();
+  return emitOpError() << "expected numbers to be [B,T,H] or [B,H,T] of "
+                       << getElementTypeOrSelf(getSums())
+                       << " (as their sums are), but got " << numbers;
 }
 
 //===----------------------------------------------------------------------===//

@@ -38,7 +38,7 @@ LogicalResult WalkVerifier::unify(Extent extent, int64_t size,
   if (other.size == total)
     return success();
   static constexpr StringLiteral kNames[] = {"batches", "tokens", "heads",
-                                             "sequences"};
+                                             "sequences", "segments"};
   return op->emitOpError() << "expected " << name << describeGroup(group)
                            << " to be of " << other.size << " "
                            << kNames[extent] << ", as " << other.name << " is, "
@@ -110,6 +110,21 @@ LogicalResult WalkVerifier::addStates(const Twine &name, Type type,
       failed(unify(Head, shaped.getDimSize(1), name, type)))
     return failure();
   return success();
+}
+
+LogicalResult WalkVerifier::addSegmentStates(const Twine &name, Type type,
+                                             ArrayRef<int64_t> shape,
+                                             Type elementType) {
+  auto shaped = cast<ShapedType>(type);
+  if (shaped.getRank() != 5 || shaped.getShape().drop_front(3) != shape ||
+      shaped.getElementType() != elementType)
+    return op->emitOpError()
+           << "expected " << name << " to have the shape [N-1,B,H," << shape[0]
+           << "," << shape[1] << "] of " << elementType
+           << " (one state a segment, batch and head), but got " << type;
+  return failure(failed(unify(Segments, shaped.getDimSize(0), name, type)) ||
+                 failed(unify(Batch, shaped.getDimSize(1), name, type)) ||
+                 failed(unify(Head, shaped.getDimSize(2), name, type)));
 }
 
 LogicalResult WalkVerifier::finish() {

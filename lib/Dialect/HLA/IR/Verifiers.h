@@ -32,11 +32,14 @@ public:
   /// `type` has one state of `shape` a batch, or a sequence, and head.
   LogicalResult addStates(const Twine &name, Type type, ArrayRef<int64_t> shape,
                           Type elementType);
+  /// The same, for every segment but one.
+  LogicalResult addSegmentStates(const Twine &name, Type type,
+                                 ArrayRef<int64_t> shape, Type elementType);
   /// Cumulative lengths are one more than sequences.
   LogicalResult finish();
 
 private:
-  enum Extent { Batch, Token, Head, Sequences, NumExtents };
+  enum Extent { Batch, Token, Head, Sequences, Segments, NumExtents };
 
   /// `name` says that an extent is `size`, times its group, for which `type` is
   /// the evidence.

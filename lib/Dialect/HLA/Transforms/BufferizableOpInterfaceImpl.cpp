@@ -1,5 +1,4 @@
-//===- BufferizableOpInterfaceImpl.cpp - bufferization of hla operations -*- C++
-//-*-===//
+//===- BufferizableOpInterfaceImpl.cpp - bufferization of hla operations --===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -19,16 +18,32 @@ using namespace mlir::bufferization;
 
 namespace {
 
-/// Only the loop is bufferized: operators and scans have become loops by then.
+/// The buffers of values, of which some may be none.
+LogicalResult getBuffers(ValueRange values, SmallVectorImpl<Value> &buffers,
+                         RewriterBase &rewriter,
+                         const BufferizationOptions &options,
+                         BufferizationState &state) {
+  for (Value value : values) {
+    FailureOr<Value> buffer = isa<TensorType>(value.getType())
+                                  ? getBuffer(rewriter, value, options, state)
+                                  : FailureOr<Value>(value);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
+  }
+  return success();
+}
+
+/// Operators and scans have become loops by then.
 struct FusedScanInterface
     : DstBufferizableOpInterfaceExternalModel<FusedScanInterface, FusedScanOp> {
   /// Destinations are overwritten whole, but for tokens that are of no
-  /// sequence.
+  /// sequence, or not walked.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
     auto fused = cast<FusedScanOp>(op);
     return !fused.isDpsInit(&operand) ||
-           (fused.getLengths() &&
+           ((fused.getLengths() || fused.getSummary()) &&
             llvm::is_contained(fused.getSequenceOutputs(), operand.get()));
   }
 
@@ -38,7 +53,9 @@ struct FusedScanInterface
   bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write,
                         const AnalysisState &state) const {
     auto fused = cast<FusedScanOp>(op);
-    if (read->getOwner() != op || write->getOwner() != op)
+    // Segments read and write at once.
+    if (read->getOwner() != op || write->getOwner() != op ||
+        fused.getSegmentLength())
       return false;
     unsigned carry = fused.getInputs().size() + (fused.getLengths() ? 1 : 0);
     unsigned final = op->getNumOperands() - fused.getFinalOutputs().size();
@@ -57,33 +74,53 @@ struct FusedScanInterface
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto fused = cast<FusedScanOp>(op);
-    auto getBuffers = [&](ValueRange values,
-                          SmallVectorImpl<Value> &buffers) -> LogicalResult {
-      for (Value value : values) {
-        FailureOr<Value> buffer =
-            isa<TensorType>(value.getType())
-                ? getBuffer(rewriter, value, options, state)
-                : FailureOr<Value>(value);
-        if (failed(buffer))
-          return failure();
-        buffers.push_back(*buffer);
-      }
-      return success();
+    auto getBuffers = [&](ValueRange values, SmallVectorImpl<Value> &buffers) {
+      return ::getBuffers(values, buffers, rewriter, options, state);
     };
-    SmallVector<Value> inputs, lengths, carries, outputs;
+    SmallVector<Value> inputs, lengths, carries, entries, outputs;
     if (failed(getBuffers(fused.getInputs(), inputs)) ||
         (fused.getLengths() &&
          failed(getBuffers(fused.getLengths(), lengths))) ||
         failed(getBuffers(fused.getCarries(), carries)) ||
+        failed(getBuffers(fused.getEntries(), entries)) ||
         failed(getBuffers(fused.getOutputs(), outputs)))
       return failure();
     auto buffered = FusedScanOp::create(
         rewriter, fused.getLoc(), TypeRange(), fused.getReverse(),
-        fused.getLayout(), fused.getGroupsAttr(), fused.getCarryIn(),
-        fused.getCarryOut(), fused.getScheduleAttr(), inputs,
-        lengths.empty() ? Value() : lengths.front(), carries, outputs);
+        fused.getLayout(), fused.getGroupsAttr(), fused.getSummary(),
+        fused.getCarryIn(), fused.getCarryOut(), fused.getEntryInAttr(),
+        fused.getScheduleAttr(), inputs,
+        lengths.empty() ? Value() : lengths.front(), fused.getSegmentLength(),
+        carries, entries, outputs);
     buffered.getBody().takeBody(fused.getBody());
     replaceOpWithBufferizedValues(rewriter, op, outputs);
+    return success();
+  }
+};
+
+/// What is between loops in segments: an operation with the same operands in
+/// memory. `Reads` says whether destinations are read.
+template <typename OpTy, bool Reads>
+struct SegmentsInterface
+    : DstBufferizableOpInterfaceExternalModel<SegmentsInterface<OpTy, Reads>,
+                                              OpTy> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return Reads || !cast<OpTy>(op).isDpsInit(&operand);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    SmallVector<Value> operands;
+    if (failed(
+            getBuffers(op->getOperands(), operands, rewriter, options, state)))
+      return failure();
+    OperationState buffered(op->getLoc(), op->getName(), operands, TypeRange(),
+                            op->getAttrs());
+    rewriter.create(buffered);
+    replaceOpWithBufferizedValues(
+        rewriter, op, ValueRange(operands).take_back(op->getNumResults()));
     return success();
   }
 };
@@ -94,5 +131,9 @@ void hla::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, HLADialect *) {
     FusedScanOp::attachInterface<FusedScanInterface>(*context);
+    CombineSegmentsOp::attachInterface<
+        SegmentsInterface<CombineSegmentsOp, /*Reads=*/true>>(*context);
+    SumSegmentsOp::attachInterface<
+        SegmentsInterface<SumSegmentsOp, /*Reads=*/false>>(*context);
   });
 }

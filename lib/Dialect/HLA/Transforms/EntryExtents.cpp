@@ -157,8 +157,9 @@ void EntryExtents::addTies(Operation *op) {
           walk.add(output);
         for (Value state : op.getCarries())
           walk.addState(state);
-        for (Value state : op.getFinalOutputs())
-          walk.addState(state);
+        if (!op.getSummary())
+          for (Value state : op.getFinalOutputs())
+            walk.addState(state);
         addWalk(op, walk);
       })
       .Case([&](tensor::CastOp op) { tieAll(op.getSource(), op.getResult()); })

@@ -78,10 +78,7 @@ std::string GroupStages::getObstacle(const TargetInfo &target,
     if (!type.getElementType().isBF16())
       return "rows in memory are not bf16";
   }
-  // A loop of one chunk is none; a box is of a tensor's own elements.
-  auto first = cast<ShapedType>(loop.getInputs().front().getType());
-  if (int64_t tokens = first.getDimSize(loop.getTokenDim());
-      !ShapedType::isDynamic(tokens) && tokens <= kChunk)
+  if (loop.isOneChunk(kChunk))
     return "the sequence is known to be one chunk";
   for (Value state :
        llvm::concat<Value>(SmallVector<Value>(loop.getCarries()),

@@ -47,7 +47,7 @@ static void addNew(Range &range, const T &element) {
 
 KernelNeeds::KernelNeeds(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
                          int64_t slices)
-    : rows(loops, slices, target) {
+    : rows(loops, slices, target), loops(loops) {
   for (FusedScanOp loop : loops)
     addLoop(loop);
 }
@@ -68,9 +68,13 @@ void KernelNeeds::addLoop(FusedScanOp loop) {
              Row{input, rows.getWidth(getCols(input), rows.isSliced(use)),
                  getBytes(type)});
   }
+  llvm::SmallDenseMap<Value, std::pair<int64_t, int64_t>> lifetimesOfStates;
   for (Operation &op : body) {
-    if (auto step = dyn_cast<StepOp>(op))
+    if (auto step = dyn_cast<StepOp>(op)) {
       addStep(step);
+      auto it = lifetimesOfStates.try_emplace(step.getState(), numSteps, 0);
+      it.first->second.second = numSteps++;
+    }
     numRowSums += isa<hla::RowSumOp>(op);
   }
   auto yield = cast<YieldOp>(body.getTerminator());
@@ -96,9 +100,14 @@ void KernelNeeds::addLoop(FusedScanOp loop) {
                 rows.getSource(step.getLogDecay()),
                 step.getDecay().convertToDouble()};
     std::pair<Update, Value> sum(update, hasCarry ? *carry++ : Value());
-    if (llvm::is_contained(sums, sum))
+    const auto lifetime = lifetimesOfStates.lookup(state);
+    const auto *known = llvm::find(sums, sum);
+    if (known != sums.end()) {
+      lifetimes[known - sums.begin()].second = lifetime.second;
       continue;
+    }
     sums.push_back(sum);
+    lifetimes.push_back(lifetime);
     states.push_back(
         VectorType::get(rows.getTileShape(state), getElementTypeOrSelf(state)));
   }
@@ -138,6 +147,24 @@ void KernelNeeds::addStep(StepOp step) {
       logDecay && (isa<VectorType>(logDecay.getType()) ||
                    cast<ShapedType>(logDecay.getType()).getRank() != 1);
   addNew(decayed, std::pair(Update{key, value, logDecay, decay}, scaledCols));
+}
+
+bool KernelNeeds::isOneChunk(int64_t chunk) const {
+  return llvm::all_of(
+      loops, [&](FusedScanOp loop) { return loop.isOneChunk(chunk); });
+}
+
+int64_t KernelNeeds::getStateRegisters(ScheduleAttr schedule) const {
+  const bool isOne = isOneChunk(schedule.getChunk());
+  int64_t most = 0;
+  for (int64_t step = 0; step < std::max<int64_t>(numSteps, 1); ++step) {
+    int64_t elements = 0;
+    for (auto [state, lifetime] : llvm::zip(states, lifetimes))
+      if (!isOne || (lifetime.first <= step && step <= lifetime.second))
+        elements += state.getNumElements();
+    most = std::max(most, elements);
+  }
+  return most / (32 * schedule.getWarps());
 }
 
 int64_t KernelNeeds::getSharedMemory(ScheduleAttr schedule) const {
@@ -183,7 +210,14 @@ int64_t KernelNeeds::getWorkingRegisters(ScheduleAttr schedule) const {
   const int64_t threads = 32 * schedule.getWarps(), chunk = schedule.getChunk(),
                 row = chunk * widestRow / threads,
                 scoresOfThread = chunk * chunk / threads;
-  return 96 + 2 * std::max<int64_t>(row - 16, 0) +
+  // A loop has addresses of the next chunk's rows, and what is on its way from
+  // one chunk to the next; without one, the assembler has the operands of a
+  // later step at hand early.
+  const int64_t across =
+      isOneChunk(chunk)
+          ? std::min<int64_t>(16 * (std::max<int64_t>(numSteps - 2, 0) + n), 32)
+          : 32;
+  return 64 + across + 2 * std::max<int64_t>(row - 16, 0) +
          2 * std::max<int64_t>(chunk * widestKey / 256 - 16, 0) +
          std::max<int64_t>(scoresOfThread - 8, 0) + (n ? 16 : 0) +
          5 * n * (n - 1) / 2 + (hasParts ? 4 * n : 0);

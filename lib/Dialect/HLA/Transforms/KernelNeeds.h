@@ -26,6 +26,11 @@ public:
 
   /// The types of the tiles that hold the states.
   ArrayRef<VectorType> getStates() const { return states; }
+  /// Whether the tokens are known to be one chunk, in all loops.
+  bool isOneChunk(int64_t chunk) const;
+  /// Registers of a thread that hold states: all of them, or, where the tokens
+  /// are one chunk, those between whose first and last step there is one.
+  int64_t getStateRegisters(ScheduleAttr schedule) const;
   /// The element types of the sequences that are read, of rank 4.
   ArrayRef<Type> getInputTypes() const { return inputTypes; }
   /// Whether blocks can share the loops out so.
@@ -81,6 +86,10 @@ private:
   /// states.
   SmallVector<std::pair<Update, Value>> sums;
   SmallVector<VectorType> states;
+  /// The numbers of each state's first and last step.
+  SmallVector<std::pair<int64_t, int64_t>> lifetimes;
+  int64_t numSteps = 0;
+  SmallVector<FusedScanOp> loops;
   int64_t numRowSums = 0, numDecayedSteps = 0;
   bool hasTokenDecays = false;
   /// Columns of the widest row that is computed or scaled, and of a key.

@@ -1,5 +1,4 @@
-//===- ResultDestinations.h - where a function's results are written -*- C++
-//-*-===//
+//===- ResultDestinations.h - where a function's results are written ------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -32,14 +32,6 @@ static int64_t getDefaultWarps(ArrayRef<VectorType> states) {
   return std::clamp<int64_t>(dim / 16, 4, 8);
 }
 
-/// 32-bit registers of a thread that states of these types take.
-static int64_t countRegisters(ArrayRef<VectorType> states, int64_t warps) {
-  int64_t elements = 0;
-  for (VectorType state : states)
-    elements += state.getNumElements();
-  return elements / (32 * warps);
-}
-
 /// The precision of the narrowest rows, if they are of one type: what is wider
 /// beside them, rows that another loop has computed, would be rounded to it in
 /// one loop too.
@@ -73,8 +65,9 @@ static bool fits(const KernelNeeds &needs, int64_t stateRegisters,
 /// target, and two stages of a second-order operator fit on each;
 /// benchmarks/notes/ has the times of others. Slices, each of which reads keys
 /// again, are what nothing else fits without; chunks of 16 tokens, of which two
-/// warps take one, what wide rows of 32 bits need. Null if nothing fits; `last`
-/// is what needs the least then.
+/// warps take one, what wide rows of 32 bits need. Where there is one chunk, all
+/// is loaded once and stored once, which other blocks hide: as many as fit. Null
+/// if nothing fits; `last` is what needs the least then.
 static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
                                   const TargetInfo &target,
                                   std::optional<Precision> wanted,
@@ -88,11 +81,17 @@ static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
           wanted ? *wanted : getPrecisionOf(needs.getInputTypes());
       const int64_t warps = std::min<int64_t>(
           getDefaultWarps(needs.getStates()), chunk == 32 ? 8 : 2);
-      for (int64_t stages : {2, 1}) {
+      static constexpr std::pair<int64_t, int64_t> kOfOneChunk[] = {
+          {1, 4}, {1, 2}, {1, 1}};
+      static constexpr std::pair<int64_t, int64_t> kOfMore[] = {{2, 1}, {1, 1}};
+      const auto stagesAndBlocks = needs.isOneChunk(chunk)
+                                       ? ArrayRef(kOfOneChunk)
+                                       : ArrayRef(kOfMore);
+      for (auto [stages, blocks] : stagesAndBlocks) {
         last = ScheduleAttr::get(loops.front()->getContext(), chunk, warps,
                                  stages, precision, slices, /*groups=*/0,
-                                 /*blocks=*/1);
-        if (fits(needs, countRegisters(needs.getStates(), warps), last, target))
+                                 blocks);
+        if (fits(needs, needs.getStateRegisters(last), last, target))
           return last;
       }
     }
@@ -166,9 +165,8 @@ int64_t ScheduleModel::getSharedMemory(ScheduleAttr schedule) {
 int64_t ScheduleModel::getStateRegisters(ScheduleAttr schedule) {
   if (schedule.getGroups())
     return GroupStages(op).getStateRegisters(schedule.getGroups());
-  return countRegisters(
-      KernelNeeds(op, target, schedule.getSlices()).getStates(),
-      schedule.getWarps());
+  return KernelNeeds(op, target, schedule.getSlices())
+      .getStateRegisters(schedule);
 }
 
 LogicalResult ScheduleModel::verifyPrecision(ScheduleAttr schedule) {
@@ -237,11 +235,6 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
     return failure();
   if (schedule.getGroups() && failed(verifyGroups(schedule)))
     return failure();
-  if (!schedule.getGroups() && schedule.getBlocks() != 1)
-    return op.emitOpError() << "expected one block a multiprocessor of a "
-                               "schedule without groups "
-                               "(its registers are not limited), but got "
-                            << schedule;
   const int64_t warps =
       schedule.getGroups() ? ScheduleAttr::kWarpsOfGroup : schedule.getWarps();
   auto verifyShared = [&](StringRef what, int64_t rows,

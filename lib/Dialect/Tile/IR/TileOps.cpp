@@ -1,5 +1,4 @@
-//===- TileOps.cpp - verification and effects of hla_tile operations -*- C++
-//-*-===//
+//===- TileOps.cpp - verification and effects of hla_tile operations ------===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -73,20 +72,23 @@ static LogicalResult verifyColumn(Operation *op, Type tile, Type view,
 //===----------------------------------------------------------------------===//
 
 void LaunchOp::build(OpBuilder &b, OperationState &state, Value batches,
-                     Value heads, ScheduleAttr schedule) {
+                     Value heads, Value parts, ScheduleAttr schedule) {
   state.addOperands({batches, heads});
+  if (parts)
+    state.addOperands(parts);
   state.addAttribute(getScheduleAttrName(state.name), schedule);
   Region *body = state.addRegion();
   OpBuilder::InsertionGuard guard(b);
-  SmallVector<Type> indices(schedule.getSlices() == 1 ? 2 : 3,
+  SmallVector<Type> indices(state.operands.size() +
+                                (schedule.getSlices() == 1 ? 0 : 1),
                             b.getIndexType());
   b.createBlock(body, body->end(), indices,
                 SmallVector<Location>(indices.size(), state.location));
   ensureTerminator(*body, b, state.location);
 }
 
-// launch `(` %b `,` %h (`,` %s)? `)` `in` `(` %B `,` %H `)` `schedule` `(` attr
-// `)` region
+// launch `(` %b `,` %h (`,` %p)? (`,` %s)? `)` `in` `(` %B `,` %H (`,` %P)? `)`
+// `schedule` `(` attr `)` region
 ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::Argument, 2> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand, 2> bounds;
@@ -103,10 +105,11 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
                                               result.attributes) ||
       parser.parseRParen())
     return failure();
-  if (arguments.size() < 2 || arguments.size() > 3 || bounds.size() != 2)
-    return parser.emitError(loc, "expected two indices and two bounds (batch "
-                                 "and head; a third index is the slice), but "
-                                 "got ")
+  if (bounds.size() < 2 || bounds.size() > 3 ||
+      arguments.size() < bounds.size() || arguments.size() > bounds.size() + 1)
+    return parser.emitError(loc, "expected two or three indices and bounds "
+                                 "(batch, head and part; one more index is the "
+                                 "slice), but got ")
            << arguments.size() << " and " << bounds.size();
   for (OpAsmParser::Argument &argument : arguments)
     argument.type = index;
@@ -122,7 +125,7 @@ ParseResult LaunchOp::parse(OpAsmParser &parser, OperationState &result) {
 void LaunchOp::print(OpAsmPrinter &p) {
   p << " (";
   llvm::interleaveComma(getBody().getArguments(), p);
-  p << ") in (" << getBatches() << ", " << getHeads() << ") schedule(";
+  p << ") in (" << getOperands() << ") schedule(";
   p.printStrippedAttrOrType(getSchedule());
   p << ")";
   p.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
@@ -134,13 +137,14 @@ void LaunchOp::print(OpAsmPrinter &p) {
 
 LogicalResult LaunchOp::verifyRegions() {
   Region &body = getBody();
-  const unsigned expected = getSchedule().getSlices() == 1 ? 2 : 3;
+  const unsigned expected =
+      getNumOperands() + (getSchedule().getSlices() == 1 ? 0 : 1);
   if (body.getNumArguments() != expected ||
       !llvm::all_of(body.getArgumentTypes(),
                     [](Type type) { return type.isIndex(); }))
     return emitOpError() << "expected the region to have " << expected
-                         << " index arguments (batch, head, and a slice if "
-                            "there are several), but got "
+                         << " index arguments (batch, head, and a part and a "
+                            "slice if there are several), but got "
                          << body.getArgumentTypes();
   WalkResult result = body.walk([&](Operation *op) {
     Value slice = isa<LoadOp>(op)    ? cast<LoadOp>(op).getSlice()
@@ -148,7 +152,7 @@ LogicalResult LaunchOp::verifyRegions() {
                                      : Value();
     if (!slice || slice == getSlice())
       return WalkResult::advance();
-    op->emitOpError() << "expected the slice to be the launch's third index "
+    op->emitOpError() << "expected the slice to be the launch's last index "
                          "(its schedule says how many there are), but got "
                       << slice;
     return WalkResult::interrupt();

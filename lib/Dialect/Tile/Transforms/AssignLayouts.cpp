@@ -175,8 +175,11 @@ FragAttr LayoutAssigner::getFragFor(RankedTensorType type, bool transposed) {
 /// The layout in which the product that reads the state finds it in registers.
 FragAttr LayoutAssigner::getStateLayout(Value state) {
   OpOperand *use = findProduct(state);
-  bool transposed = use && isTransposedAsA(cast<DotOp>(use->getOwner()),
-                                           use->getOperandNumber() == 1);
+  // Where none does, groups have it as others: what is added to it is in shared
+  // memory then, where another group may put it.
+  bool transposed = use ? isTransposedAsA(cast<DotOp>(use->getOwner()),
+                                          use->getOperandNumber() == 1)
+                        : hasGroups;
   return getFragFor(getTileType(state), transposed);
 }
 
@@ -348,7 +351,9 @@ LogicalResult LayoutAssigner::assign(scf::ForOp loop) {
     if (!getTileType(init.get()))
       continue;
     BlockArgument state = loop.getTiedLoopRegionIterArg(&init);
-    FragAttr layout = getStateLayout(state);
+    Attribute layout = isColumn(state)
+                           ? Attribute(LaneAttr::get(b.getContext()))
+                           : getStateLayout(state);
     require(init, layout);
     setLayout(state, layout);
     setLayout(loop.getTiedLoopResult(&init), layout);
@@ -359,7 +364,7 @@ LogicalResult LayoutAssigner::assign(scf::ForOp loop) {
        llvm::zip(loop.getBody()->getTerminator()->getOpOperands(),
                  loop.getRegionIterArgs()))
     if (getTileType(state))
-      require(yielded, getFrag(state));
+      require(yielded, getTileType(state).getEncoding());
   return success();
 }
 

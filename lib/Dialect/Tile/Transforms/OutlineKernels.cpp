@@ -98,8 +98,18 @@ struct OutlineKernels
     mapping.map(launch.getBatch(),
                 gpu::BlockIdOp::create(b, gpu::Dimension::x));
     mapping.map(launch.getHead(), gpu::BlockIdOp::create(b, gpu::Dimension::y));
-    if (Value slice = launch.getSlice())
-      mapping.map(slice, gpu::BlockIdOp::create(b, gpu::Dimension::z));
+    // Slices of a part are neighbours.
+    Value last;
+    if (launch.getPart() || launch.getSlice())
+      last = gpu::BlockIdOp::create(b, gpu::Dimension::z);
+    if (launch.getPart() && launch.getSlice()) {
+      Value slices =
+          arith::ConstantIndexOp::create(b, launch.getSchedule().getSlices());
+      mapping.map(launch.getSlice(), arith::RemUIOp::create(b, last, slices));
+      mapping.map(launch.getPart(), arith::DivUIOp::create(b, last, slices));
+    } else if (last) {
+      mapping.map(launch.getBody().getArguments().back(), last);
+    }
     mapping.map(captured, kernel.getArguments());
     for (Operation &op : launch.getBody().front().without_terminator())
       b.clone(op, mapping);
@@ -116,15 +126,18 @@ struct OutlineKernels
 
     ImplicitLocOpBuilder b(launch.getLoc(), launch);
     Value one = arith::ConstantIndexOp::create(b, 1);
-    Value slices = launch.getSlice() ? arith::ConstantIndexOp::create(
+    Value shares = launch.getSlice() ? arith::ConstantIndexOp::create(
                                            b, launch.getSchedule().getSlices())
                                      : one;
+    if (Value parts = launch.getParts())
+      shares =
+          launch.getSlice() ? arith::MulIOp::create(b, parts, shares) : parts;
     Value threads =
         arith::ConstantIndexOp::create(b, 32 * launch.getSchedule().getWarps());
     // Batches, of which there may be more, where a grid may be larger.
     gpu::LaunchFuncOp::create(
         b, kernel,
-        gpu::KernelDim3{launch.getBatches(), launch.getHeads(), slices},
+        gpu::KernelDim3{launch.getBatches(), launch.getHeads(), shares},
         gpu::KernelDim3{threads, one, one},
         /*dynamicSharedMemorySize=*/Value(), captured.getArrayRef());
     launch.erase();

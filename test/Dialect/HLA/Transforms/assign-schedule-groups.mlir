@@ -101,17 +101,3 @@ func.func @blocks(%q: !S, %e: !S) -> !S {
   } -> !S
   return %o : !S
 }
-
-// -----
-
-!S = tensor<?x?x?x64xbf16>
-func.func @blocks_without_groups(%q: !S, %e: !S) -> !S {
-  // expected-error @+1 {{expected one block a multiprocessor of a schedule without groups (its registers are not limited), but got #hla.schedule<chunk = 32, warps = 4, stages = 2, precision = bf16, blocks = 2>}}
-  %o = hla.fused_scan schedule(<chunk = 32, warps = 4, stages = 2, precision = bf16, blocks = 2>)
-      ins(%q : !S) outs(%e : !S) carry_in [false] carry_out [false] {
-  ^bb0(%a: vector<64xbf16>, %S: vector<64x64xf32>):
-    %S1, %y = hla.step ins(%a, %a, %a : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>
-    hla.yield %y, %S1 : vector<64xbf16>, vector<64x64xf32>
-  } -> !S
-  return %o : !S
-}

@@ -96,3 +96,20 @@ func.func @nested(%c: i1, %q: tensor<?x?x?x32xbf16>, %e: tensor<?x?x?x32xbf16>) 
   }
   return %r : tensor<?x?x?x32xbf16>
 }
+
+// One chunk is loaded once, by as many thread blocks as a multiprocessor has
+// registers for: of the states there is one at a time.
+// CHECK-LABEL: func @one_token
+// GPU:           schedule(<chunk = 32, warps = 8, stages = 1, precision = bf16, blocks = 2>)
+!T = tensor<?x1x?x128xbf16>
+!C = tensor<?x?x128x128xf32>
+func.func @one_token(%q: !T, %k: !T, %v: !T, %s: !C, %f: !C, %e: !T) -> (!T, !C, !C) {
+  %o:3 = hla.fused_scan ins(%q, %k, %v : !T, !T, !T) carries(%s, %f : !C, !C) outs(%e, %s, %f : !T, !C, !C)
+      carry_in [true, true] carry_out [true, true] {
+  ^bb0(%a: vector<128xbf16>, %b: vector<128xbf16>, %c: vector<128xbf16>, %S: vector<128x128xf32>, %F: vector<128x128xf32>):
+    %S1, %u = hla.step ins(%a, %b, %b : vector<128xbf16>, vector<128xbf16>, vector<128xbf16>) state(%S : vector<128x128xf32>) -> vector<128xbf16>
+    %F1, %y = hla.step ins(%a, %u, %c : vector<128xbf16>, vector<128xbf16>, vector<128xbf16>) state(%F : vector<128x128xf32>) -> vector<128xbf16>
+    hla.yield %y, %S1, %F1 : vector<128xbf16>, vector<128x128xf32>, vector<128x128xf32>
+  } -> !T, !C, !C
+  return %o#0, %o#1, %o#2 : !T, !C, !C
+}

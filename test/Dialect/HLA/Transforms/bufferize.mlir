@@ -142,3 +142,28 @@ func.func @caller(%q: !S, %e: !S) -> !S {
   %y = call @callee(%q, %e) : (!S, !S) -> !S
   return %y : !S
 }
+
+// States of segments are combined where they are. Segments are walked at once, so
+// that a carry is not overwritten by the final state: it is copied first.
+// CHECK-LABEL: func @segments
+// CHECK-SAME:    (%[[Q:[^:]*]]: memref<{{[^>]*}}>>, %[[C:[^:]*]]: memref<{{[^>]*}}>>, %[[L:[^:]*]]: index
+// CHECK:         %[[SUMS:.*]] = memref.alloc({{.*}}) {{.*}} : memref<?x?x?x8x8xf32>
+// CHECK:         hla.fused_scan ins(%[[Q]] : {{.*}}) segments(%[[L]]) summary carries(%[[C]] : {{.*}}) outs(%[[SUMS]] : memref<?x?x?x8x8xf32>)
+// CHECK:         hla.combine_segments decay(5.000000e-01) segments(%[[L]]) outs(%[[SUMS]] : memref<?x?x?x8x8xf32>)
+// CHECK:         %[[COPY:.*]] = memref.alloc({{.*}}) {{.*}} : memref<?x?x8x8xf32>
+// CHECK:         hla.fused_scan ins(%[[Q]] : {{.*}}) segments(%[[L]]) carries(%{{.*}} : {{.*}}) entries(%[[SUMS]] : memref<?x?x?x8x8xf32>) outs(%{{.*}} : {{.*}}) carry_in [true] carry_out [true] entry_in [true]
+func.func @segments(%q: !S, %c: !State, %l: index, %n: index) -> !State {
+  %e = tensor.empty(%n, %n, %n) : tensor<?x?x?x8x8xf32>
+  %sums = hla.fused_scan ins(%q : !S) segments(%l) summary carries(%c : !State) outs(%e : tensor<?x?x?x8x8xf32>) carry_in [true] carry_out [true] {
+  ^bb0(%x: vector<8xbf16>, %s: vector<8x8xf32>):
+    %s1, %y = hla.step decay(0.5) ins(%x, %x, %x : vector<8xbf16>, vector<8xbf16>, vector<8xbf16>) state(%s : vector<8x8xf32>) -> vector<8xbf16>
+    hla.yield %s1 : vector<8x8xf32>
+  } -> tensor<?x?x?x8x8xf32>
+  %entries = hla.combine_segments decay(0.5) segments(%l) outs(%sums : tensor<?x?x?x8x8xf32>) -> tensor<?x?x?x8x8xf32>
+  %f = hla.fused_scan ins(%q : !S) segments(%l) carries(%c : !State) entries(%entries : tensor<?x?x?x8x8xf32>) outs(%c : !State) carry_in [true] carry_out [true] entry_in [true] {
+  ^bb0(%x: vector<8xbf16>, %s: vector<8x8xf32>):
+    %s1, %y = hla.step decay(0.5) ins(%x, %x, %x : vector<8xbf16>, vector<8xbf16>, vector<8xbf16>) state(%s : vector<8x8xf32>) -> vector<8xbf16>
+    hla.yield %s1 : vector<8x8xf32>
+  } -> !State
+  return %f : !State
+}

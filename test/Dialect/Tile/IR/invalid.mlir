@@ -4,7 +4,7 @@
 // RUN: hla-opt %s --split-input-file --verify-diagnostics
 
 func.func @launch_indices(%B: index) {
-  // expected-error @+1 {{expected two indices and two bounds (batch and head; a third index is the slice), but got 1 and 2}}
+  // expected-error @+1 {{expected two or three indices and bounds (batch, head and part; one more index is the slice), but got 1 and 2}}
   hla_tile.launch (%b) in (%B, %B) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
   }
   return
@@ -13,7 +13,7 @@ func.func @launch_indices(%B: index) {
 // -----
 
 func.func @launch_bounds(%B: index) {
-  // expected-error @+1 {{expected two indices and two bounds (batch and head; a third index is the slice), but got 2 and 3}}
+  // expected-error @+1 {{expected two or three indices and bounds (batch, head and part; one more index is the slice), but got 2 and 3}}
   hla_tile.launch (%b, %h) in (%B, %B, %B) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
   }
   return
@@ -40,7 +40,7 @@ func.func @launch_no_schedule(%B: index) {
 // -----
 
 func.func @launch_arguments(%B: index) {
-  // expected-error @+1 {{'hla_tile.launch' op expected the region to have 2 index arguments (batch, head, and a slice if there are several), but got 'index', 'i32'}}
+  // expected-error @+1 {{'hla_tile.launch' op expected the region to have 2 index arguments (batch, head, and a part and a slice if there are several), but got 'index', 'i32'}}
   "hla_tile.launch"(%B, %B) <{schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>}> ({
   ^bb0(%b: index, %h: i32):
     hla_tile.return
@@ -289,7 +289,7 @@ func.func @slice_of_column(%v: memref<?xf32>, %n: index) {
 
 func.func @slice_of_none(%v: memref<?x160xbf16>, %n: index) {
   hla_tile.launch (%b, %h) in (%n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
-    // expected-error @+1 {{'hla_tile.load' op expected the slice to be the launch's third index (its schedule says how many there are), but got}}
+    // expected-error @+1 {{'hla_tile.load' op expected the slice to be the launch's last index (its schedule says how many there are), but got}}
     %t = hla_tile.load %v[%n] slice %n : memref<?x160xbf16> -> tensor<64x128xbf16>
   }
   return
@@ -297,7 +297,7 @@ func.func @slice_of_none(%v: memref<?x160xbf16>, %n: index) {
 
 // -----
 
-// expected-error @+2 {{'hla_tile.launch' op expected the region to have 3 index arguments (batch, head, and a slice if there are several), but got 'index', 'index'}}
+// expected-error @+2 {{'hla_tile.launch' op expected the region to have 3 index arguments (batch, head, and a part and a slice if there are several), but got 'index', 'index'}}
 func.func @no_slice(%n: index) {
   hla_tile.launch (%b, %h) in (%n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
   }

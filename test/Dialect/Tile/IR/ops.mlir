@@ -214,3 +214,18 @@ func.func @rounded(%v: memref<?x64xf32>, %r: index, %b: memref<64x64xtf32, #hla_
   hla_tile.round %b {tag} : memref<64x64xtf32, #hla_tile.smem<order = row>>
   return
 }
+
+// A part of a head's work, where there is a third bound, comes before the slice.
+// CHECK-LABEL: func @parts
+// CHECK:         hla_tile.launch (%{{.*}}, %{{.*}}, %[[P:.*]]) in (%{{.*}}, %{{.*}}, %{{.*}}) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
+// CHECK:         hla_tile.launch (%{{.*}}, %{{.*}}, %{{.*}}, %[[Z:.*]]) in (%{{.*}}, %{{.*}}, %{{.*}}) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
+// CHECK:           hla_tile.load %{{.*}}[%{{.*}}] slice %[[Z]]
+func.func @parts(%v: memref<?x160xbf16>, %n: index) {
+  hla_tile.launch (%b, %h, %p) in (%n, %n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
+    %t = hla_tile.load %v[%p] : memref<?x160xbf16> -> tensor<64x128xbf16>
+  }
+  hla_tile.launch (%b, %h, %p, %z) in (%n, %n, %n) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
+    %t = hla_tile.load %v[%p] slice %z : memref<?x160xbf16> -> tensor<64x128xbf16>
+  }
+  return
+}

@@ -172,6 +172,38 @@ gpu.func @decayed_load(%k: !View, %x: memref<64x64xf32>, %i: index) kernel attri
   gpu.return
 }
 
+// A state that no product reads is stored as its update finds the operands, or,
+// where groups hand tiles over in shared memory, as one that is read: what is added
+// to it is no tie between groups then.
+// CHECK-LABEL: gpu.func @unread
+// CHECK:         scf.for {{.*}} -> (tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1>>)
+// CHECK-LABEL: gpu.func @unread_in_groups
+// CHECK:         scf.for {{.*}} -> (tensor<64x64xf32, #hla_tile.frag<rowWarps = 4, colWarps = 1, transposed = true>>)
+gpu.func @unread(%k: !View, %s: !State, %T: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %S = scf.for %i = %c0 to %T step %c64 iter_args(%S0 = %zero) -> (tensor<64x64xf32>) {
+    %K = hla_tile.load %k[%i] : !View -> tensor<64x64xbf16>
+    %S1 = hla_tile.dot %K, %K, %S0 transpose_lhs : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %S1 : tensor<64x64xf32>
+  }
+  hla_tile.store %S, %s[%c0] : tensor<64x64xf32>, !State
+  gpu.return
+}
+gpu.func @unread_in_groups(%k: !View, %s: !State, %T: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 64, warps = 4, stages = 2, precision = bf16, groups = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %S = scf.for %i = %c0 to %T step %c64 iter_args(%S0 = %zero) -> (tensor<64x64xf32>) {
+    %K = hla_tile.load %k[%i] : !View -> tensor<64x64xbf16>
+    %S1 = hla_tile.dot %K, %K, %S0 transpose_lhs : tensor<64x64xbf16>, tensor<64x64xbf16> -> tensor<64x64xf32>
+    scf.yield %S1 : tensor<64x64xf32>
+  }
+  hla_tile.store %S, %s[%c0] : tensor<64x64xf32>, !State
+  gpu.return
+}
+
 // A function without a schedule is none of the pass's.
 // CHECK-LABEL: gpu.func @other
 // CHECK:         hla_tile.causal lower %{{.*}} : tensor<64x64xf32>{{$}}

@@ -12,6 +12,11 @@
 // LAYOUT:         arith.addf {{.*}} : tensor<32x64xf32, [[FRAG]]>
 // LAYOUT:         hla_tile.sum_rows {{.*}} -> tensor<32x1xf32, #hla_tile.lane>
 
+// A column that a loop carries is in lanes.
+// LAYOUT-LABEL: gpu.func @carried
+// LAYOUT:         scf.for {{.*}} -> (tensor<256x1xf32, #hla_tile.lane>)
+// LAYOUT:           arith.addf {{.*}} : tensor<256x1xf32, #hla_tile.lane>
+
 // SCHEDULE-LABEL: gpu.func @rows
 // SCHEDULE:         %[[FIRST:.*]] = hla_tile.load %{{.*}}[%c0] : {{.*}} -> tensor<32x1xf32, #hla_tile.lane>
 // SCHEDULE:         scf.for %[[ROW:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[G:.*]] = %[[FIRST]])
@@ -40,6 +45,19 @@ gpu.func @rows(%q: memref<?x64xbf16, strided<[?, 1]>>, %g: memref<?xf32, strided
     %S1 = hla_tile.dot %Q, %Q, %S transpose_lhs : tensor<32x64xbf16>, tensor<32x64xbf16> -> tensor<64x64xf32>
     scf.yield %S1 : tensor<64x64xf32>
   }
+  gpu.return
+}
+
+gpu.func @carried(%g: memref<?xf32, strided<[?]>>, %o: memref<?xf32>, %n: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 32, warps = 4, stages = 1, precision = f32>} {
+  %c0 = arith.constant 0 : index
+  %c256 = arith.constant 256 : index
+  %zero = arith.constant dense<0.0> : tensor<256x1xf32>
+  %sum = scf.for %row = %c0 to %n step %c256 iter_args(%s = %zero) -> (tensor<256x1xf32>) {
+    %t = hla_tile.load %g[%row] : memref<?xf32, strided<[?]>> -> tensor<256x1xf32>
+    %next = arith.addf %s, %t : tensor<256x1xf32>
+    scf.yield %next : tensor<256x1xf32>
+  }
+  hla_tile.store %sum, %o[%c0] : tensor<256x1xf32>, memref<?xf32>
   gpu.return
 }
 }

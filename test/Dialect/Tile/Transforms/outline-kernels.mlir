@@ -85,3 +85,29 @@ func.func private @f_kernels()
 func.func @g(%B: index) {
   return
 }
+
+// -----
+
+// Parts are the grid's z, or, with slices, runs of slices in it.
+// CHECK-LABEL: func.func @parts(
+// CHECK-SAME:    %[[V:[^ ,:)]*]]: memref<?x64xbf16>, %[[N:[^ ,:)]*]]: index
+// CHECK:         gpu.launch_func @parts_kernels::@parts_kernel blocks in (%[[N]], %[[N]], %[[N]])
+// CHECK:         %[[Z:.*]] = arith.muli %[[N]], %c2
+// CHECK:         gpu.launch_func @parts_kernels::@{{.*}} blocks in (%[[N]], %[[N]], %[[Z]])
+// CHECK:         gpu.func @parts_kernel(
+// CHECK:           %[[P:.*]] = gpu.block_id z
+// CHECK:           hla_tile.load %{{.*}}[%[[P]]]
+// CHECK:         gpu.func
+// CHECK:           %[[PZ:.*]] = gpu.block_id z
+// CHECK-DAG:       %[[S:.*]] = arith.remui %[[PZ]], %c2
+// CHECK-DAG:       %[[P:.*]] = arith.divui %[[PZ]], %c2
+// CHECK:           hla_tile.load %{{.*}}[%[[P]]] slice %[[S]]
+func.func @parts(%v: memref<?x64xbf16>, %N: index) {
+  hla_tile.launch (%b, %h, %p) in (%N, %N, %N) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16>) {
+    %t = hla_tile.load %v[%p] : memref<?x64xbf16> -> tensor<64x64xbf16>
+  }
+  hla_tile.launch (%b, %h, %p, %s) in (%N, %N, %N) schedule(<chunk = 64, warps = 4, stages = 2, precision = bf16, slices = 2>) {
+    %t = hla_tile.load %v[%p] slice %s : memref<?x64xbf16> -> tensor<64x32xbf16>
+  }
+  return
+}

@@ -33,7 +33,7 @@ def HLA_LogDecay : HLA_Tensor<"log_decay", [F32, F64], "f32 or f64">;
 def HLA_Lengths : Type<1DTensorOf<[I32]>.predicate, "lengths (a tensor<?xi32>)">;
 /// A sequence, scalars of tokens or states, before or after bufferization.
 def HLA_Shaped : TypeAlias<AnyTypeOf<[RankedTensorOf<[BF16, F16, F32, F64]>,
-    StridedMemRefRankOf<[BF16, F16, F32, F64], [1, 3, 4]>]>,
+    StridedMemRefRankOf<[BF16, F16, F32, F64], [1, 3, 4, 5]>]>,
     "sequence, numbers or states (a ranked tensor or strided memref of bf16, f16, f32 or f64)">;
 /// Cumulative lengths, before or after bufferization.
 def HLA_ShapedLengths : TypeAlias<
@@ -55,9 +55,9 @@ class HLA_Op<string mnemonic, list<Trait> traits = []>
     : Op<HLA_Dialect, mnemonic, traits>;
 
 /// An operation that writes its results to `outs` and knows their shapes.
-class HLA_StructuredOp<string mnemonic, list<Trait> traits = []>
+class HLA_DestinationOp<string mnemonic, list<Trait> traits = []>
     : HLA_Op<mnemonic, traits # [
-        AttrSizedOperandSegments, DestinationStyleOpInterface,
+        DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>]> {
@@ -65,5 +65,9 @@ class HLA_StructuredOp<string mnemonic, list<Trait> traits = []>
     MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
   }];
 }
+
+/// The same, with several lists of operands.
+class HLA_StructuredOp<string mnemonic, list<Trait> traits = []>
+    : HLA_DestinationOp<mnemonic, traits # [AttrSizedOperandSegments]>;
 
 #endif // HLA_DIALECT_HLA_IR_HLABASE_TD

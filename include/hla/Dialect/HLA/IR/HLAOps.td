@@ -133,6 +133,7 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
       `vector<DxT>`; numbers of tokens, `[B,T,H]` (`[B,H,T]`), or of heads, `[H]`,
       the same for all tokens, whose rows are `vector<1xT>`;
     - `lengths`: cumulative lengths of sequences along `T`, as in `hla.scan`;
+    - `segments`: tokens of a segment, `L`; see below;
     - `carries`: initial states, `[B,H,d,dv]`, one for every true entry of
       `carry_in`, in order; a state without one begins as zero;
     - `outputs`: destinations: first the sequences, or numbers of tokens, that
@@ -145,6 +146,22 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     are tensors, or memrefs after bufferization. `schedule` says how the loop is
     executed; it has no meaning for the values. A loop may have no state: then
     its body maps rows to rows.
+
+    With `segments(L)` the `T` tokens are cut into `N = max(⌈T/L⌉, 1)` segments of `L`
+    tokens, the last of what is left, which may be walked at once. They are
+    numbered as they are walked: 0 is the first, in `reverse` that of the last
+    tokens. A carry is the initial state of segment 0, and what a final state is of
+    is segment N-1. The others begin with
+
+    - `entries`: initial states of the segments 1 to N-1, `[N-1,B,H,d,dv]`, one for
+      every true entry of `entry_in`, in order; without one, with zero.
+
+    A `summary` finds what entries are made of (`hla.combine_segments`): it walks
+    the segments 0 to N-2 alone, and its final states are those of each,
+    `[N-1,B,H,d,dv]`. Rows of other tokens stay as they are.
+
+    Where the schedule has `groups`, `L` must be a multiple of the chunk: a copy brings
+    whole chunks, as far as there are tokens.
 
     The body consists of `hla.step`, `hla.row_sum`, `vector.broadcast` of a
     `vector<1xT>`, and elementwise `arith` and `math` operations on rows, with
@@ -165,7 +182,13 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     - (C7) `outputs` are all tensors or all memrefs; results are as many as
       tensors, of the same types;
     - (C8) `groups` has one positive number for every input;
-    - (C9) the first input has rank 3 or 4: its tokens are walked.
+    - (C9) the first input has rank 3 or 4: its tokens are walked;
+    - (C10) there are `segments` where there are entries or a `summary`, and no
+      `lengths` then;
+    - (C11) `entry_in`, where it is given, has one entry a state, and as many true
+      ones as there are `entries`;
+    - (C12) an entry, and a final state of a `summary`, is `[N-1,B,H]` followed by its
+      state's shape, of its element type.
 
     Example: the masked second order.
 
@@ -178,15 +201,28 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
       hla.yield %y, %S1, %F1 : vector<32xbf16>, vector<64x64xf32>, vector<64x32xf32>
     } -> tensor<?x?x?x32xbf16>
     ```
+
+    The sum of `k kᵀ` of each segment but the last:
+
+    ```mlir
+    %sums = hla.fused_scan ins(%k : tensor<?x?x?x64xbf16>) segments(%l) summary
+        outs(%e : tensor<?x?x?x64x64xf32>) carry_in [false] carry_out [true] {
+    ^bb0(%kt: vector<64xbf16>, %S: vector<64x64xf32>):
+      %S1, %u = hla.step ins(%kt, %kt, %kt : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xf32>
+      hla.yield %S1 : vector<64x64xf32>
+    } -> tensor<?x?x?x64x64xf32>
+    ```
   }];
   let arguments = (ins
       UnitAttr:$reverse,
       DefaultValuedAttr<HLA_HeadLayoutAttr, "HeadLayout::BTHD">:$layout,
-      OptionalAttr<DenseI64ArrayAttr>:$groups,
+      OptionalAttr<DenseI64ArrayAttr>:$groups, UnitAttr:$summary,
       DenseBoolArrayAttr:$carry_in, DenseBoolArrayAttr:$carry_out,
+      OptionalAttr<DenseBoolArrayAttr>:$entry_in,
       OptionalAttr<HLA_ScheduleAttr>:$schedule,
       Variadic<HLA_Shaped>:$inputs, Optional<HLA_ShapedLengths>:$lengths,
-      Variadic<HLA_Shaped>:$carries, Variadic<HLA_Shaped>:$outputs);
+      Optional<Index>:$segment_length, Variadic<HLA_Shaped>:$carries,
+      Variadic<HLA_Shaped>:$entries, Variadic<HLA_Shaped>:$outputs);
   let results = (outs Variadic<HLA_Output>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -194,13 +230,39 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     (`groups` `(` $groups^ `)`)? (`schedule` `(` $schedule^ `)`)?
     `ins` `(` $inputs `:` type($inputs) `)`
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`segments` `(` $segment_length^ `)`)? (`summary` $summary^)?
     (`carries` `(` $carries^ `:` type($carries) `)`)?
+    (`entries` `(` $entries^ `:` type($entries) `)`)?
     (`outs` `(` $outputs^ `:` type($outputs) `)`)?
-    `carry_in` $carry_in `carry_out` $carry_out
+    `carry_in` $carry_in `carry_out` $carry_out (`entry_in` $entry_in^)?
     attr-dict-with-keyword $body (`->` type($results)^)?
   }];
+  let builders = [
+    /// A loop without segments.
+    OpBuilder<(ins "TypeRange":$results, "bool":$reverse, "HeadLayout":$layout,
+                   "DenseI64ArrayAttr":$groups, "ArrayRef<bool>":$carryIn,
+                   "ArrayRef<bool>":$carryOut, "ScheduleAttr":$schedule,
+                   "ValueRange":$inputs, "Value":$lengths,
+                   "ValueRange":$carries, "ValueRange":$outputs), [{
+      build($_builder, $_state, results, reverse, layout, groups,
+            /*summary=*/false, carryIn, carryOut,
+            /*entry_in=*/DenseBoolArrayAttr(), schedule, inputs, lengths,
+            /*segment_length=*/Value(), carries, /*entries=*/ValueRange(),
+            outputs);
+    }]>
+  ];
   let extraClassDeclaration = structuredDeclaration # [{
     unsigned getNumStates() { return getCarryIn().size(); }
+    /// Whether types say that there are tokens, and no more than one chunk has:
+    /// then each state is on chip from its first step to its last alone.
+    bool isOneChunk(int64_t chunk);
+    /// The initial value of a state, or null for zeros.
+    Value getCarry(unsigned state);
+    /// That of the segments after the first, or null.
+    Value getEntry(unsigned state);
+    bool hasEntry(unsigned state) {
+      return getEntryIn() && (*getEntryIn())[state];
+    }
     /// The body's arguments that are states.
     Block::BlockArgListType getStateArguments();
     /// The outputs that are sequences, and those that are final states.
@@ -217,6 +279,99 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
+}
+
+def HLA_CombineSegmentsOp : HLA_StructuredOp<"combine_segments"> {
+  let summary = "States of segments as the states of all up to them";
+  let description = [{
+    Of each head's states `X_j`, `j = 0 … M-1`, that segments `j` of a loop leave when
+    they begin with zero (the first: with the loop's carry), makes what they leave
+    when each begins with what the one before it leaves:
+
+    ```
+    X'_0 = X_0        X'_j = ρ_j X'_{j-1} + X_j
+    ```
+
+    which are the entries of the segments `j + 1`. `ρ_j` is what segment `j` decays:
+    `decay^L`, with `L = segments` the tokens of a segment; `exp(L · log_decay)` for a
+    number a head; or `exp(log_decay_j)`, for one a segment. Sums are taken in
+    order, so that they are the same in every run.
+
+    | operand | shape |
+    |---|---|
+    | `outs` | `[M,B,H,d,dv]`, read and overwritten |
+    | `log_decay` | `[H]`, or `[M,B,H]` |
+
+    Operands are tensors, or memrefs after bufferization.
+
+    Constraints:
+
+    - (C1) `outs` has rank 5, static `d` and `dv`, and element type `f32` or `f64`;
+    - (C2) `log_decay` has rank 1 or 3, and the shape above;
+    - (C3) `decay` is in (0, 1], and 1 where `log_decay` is given;
+    - (C4) the result is of the type of `outs` where that is a tensor.
+
+    Example:
+
+    ```mlir
+    %entries = hla.combine_segments decay(0.99) segments(%l) outs(%sums : tensor<?x?x?x64x64xf32>) -> tensor<?x?x?x64x64xf32>
+    ```
+  }];
+  let arguments = (ins
+      DefaultValuedAttr<F64Attr, "1.0">:$decay, Index:$segment_length,
+      Optional<HLA_Shaped>:$log_decay, Variadic<HLA_Shaped>:$outputs);
+  let results = (outs Variadic<HLA_Output>:$results);
+  let assemblyFormat = [{
+    (`decay` `(` $decay^ `)`)? attr-dict `segments` `(` $segment_length `)`
+    (`log_decay` `(` $log_decay^ `:` type($log_decay) `)`)?
+    `outs` `(` $outputs `:` type($outputs) `)` (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = structuredDeclaration # [{
+    Value getStates() { return getOutputs().front(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def HLA_SumSegmentsOp : HLA_DestinationOp<"sum_segments"> {
+  let summary = "Sums of one number a token over each segment";
+  let description = [{
+    `y_j = Σ_t x_t` over the tokens of segment `j`, for the segments that a `summary`
+    walks (`hla.fused_scan`), numbered as there. What a log-decay adds up to is the
+    logarithm of what the segment decays.
+
+    | operand | shape, layout(bthd) |
+    |---|---|
+    | `numbers` | `[B,T,H]` (`[B,H,T]` in layout(bhtd)) |
+    | `outs` | `[N-1,B,H]` |
+
+    Operands are tensors, or memrefs after bufferization.
+
+    Constraints:
+
+    - (C1) `numbers` and `outs` have rank 3, and one element type, `f32` or `f64`;
+    - (C2) the result is of the type of `outs` where that is a tensor.
+
+    Example:
+
+    ```mlir
+    %sums = hla.sum_segments ins(%g : tensor<?x?x?xf32>) segments(%l) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+    ```
+  }];
+  let arguments = (ins
+      UnitAttr:$reverse,
+      DefaultValuedAttr<HLA_HeadLayoutAttr, "HeadLayout::BTHD">:$layout,
+      HLA_Shaped:$numbers, Index:$segment_length,
+      Variadic<HLA_Shaped>:$outputs);
+  let results = (outs Variadic<HLA_Output>:$results);
+  let assemblyFormat = [{
+    (`reverse` $reverse^)? (`layout` `(` custom<Enum>($layout)^ `)`)? attr-dict
+    `ins` `(` $numbers `:` type($numbers) `)` `segments` `(` $segment_length `)`
+    `outs` `(` $outputs `:` type($outputs) `)` (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = structuredDeclaration # [{
+    Value getSums() { return getOutputs().front(); }
+  }];
+  let hasVerifier = 1;
 }
 
 def HLA_StepOp : HLA_Op<"step", [

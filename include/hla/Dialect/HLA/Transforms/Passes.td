@@ -87,6 +87,62 @@ def HLAAssignSchedule : Pass<"hla-assign-schedule", "::mlir::ModuleOp"> {
   ];
 }
 
+def HLASplitSegments : Pass<"hla-split-segments"> {
+  let summary = "Lets segments of long sequences be walked at once";
+  let description = [{
+    Where few heads have long sequences, a loop over the tokens of each head leaves
+    most of a card idle. Then the tokens are cut into `N` segments of each head. What
+    a segment begins with, its entry, is found level by level of the graph of
+    scans: a state's level is 0 where keys and values are inputs, else one more
+    than that of the states that they are read from. For each level, from 0 on,
+
+    1. a loop over all segments but the last sums up what each adds to the level's
+       states (`summary`), from the entries of the levels before; or one loop for each
+       state, where the target does not hold all;
+    2. `hla.combine_segments` makes entries of these sums; with a log-decay a token,
+       of what `hla.sum_segments` adds up.
+
+    Then the loop itself walks all segments, each from its entries. A loop without
+    states has no levels, and one with lengths, or with keys that the same state's
+    rows make, stays as it is, as does one whose sums the target does not hold.
+
+    `segments` is the number `N`, or `auto`: as many as make thread blocks for all
+    multiprocessors of the target, if that is more than there are levels (each level
+    walks the tokens once more), of at least 512 tokens. A number is computed by the
+    program from the extents. With one segment what comes before the loop has
+    nothing to do: extents of 0. A segment has a multiple of 64 tokens, which chunks
+    divide.
+
+    Example: masked second order.
+
+    ```mlir
+    %o = hla.fused_scan ins(%q, %k, %v : ...) ...
+    // becomes
+    %s0 = hla.fused_scan ins(%k : ...) segments(%l) summary outs(%e : ...) carry_in [false] carry_out [true] {...}
+    %s = hla.combine_segments segments(%l) outs(%s0 : ...)
+    %f0 = hla.fused_scan ins(%q, %k, %v : ...) segments(%l) summary entries(%s : ...) outs(%e : ...)
+          carry_in [false, false] carry_out [false, true] entry_in [true, false] {...}
+    %f = hla.combine_segments segments(%l) outs(%f0 : ...)
+    %o = hla.fused_scan ins(%q, %k, %v : ...) segments(%l) entries(%s, %f : ...) ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "Architecture whose multiprocessors are to have thread blocks: cpu "
+           "(none) or as in hla-assign-schedule">,
+    Option<"segments", "segments", "std::string", /*default=*/"\"auto\"",
+           "Segments of a sequence: a number, or auto">,
+    Option<"precision", "precision", "std::string", /*default=*/"\"\"",
+           "Precision of products that hla-assign-schedule will be asked for">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numLoops", "loops", "Number of loops cut into segments">
+  ];
+}
+
 def HLABufferize : Pass<"hla-bufferize", "::mlir::ModuleOp"> {
   let summary = "Puts the tensors of entry functions into memory";
   let description = [{

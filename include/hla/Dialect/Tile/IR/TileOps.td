@@ -23,8 +23,9 @@ def HLATile_LaunchOp : HLATile_Op<"launch", [
   let summary = "Runs a tile program for every head";
   let description = [{
     Runs the region once for every `(b, h)` with `0 ≤ b < batches` and
-    `0 ≤ h < heads`, in any order or at once; where the schedule has `slices`, for
-    every `(b, h, s)` with `0 ≤ s < slices`. The region reads and writes device
+    `0 ≤ h < heads`, in any order or at once. A third bound, `parts`, and `slices` of
+    the schedule, where it has several, each add an index: the part of a head's
+    work, such as a segment of its tokens, and the slice. The region reads and writes device
     memory through views of the memrefs around it. On a GPU a run is a thread
     block; on a CPU, an iteration of a parallel loop.
 
@@ -37,19 +38,24 @@ def HLATile_LaunchOp : HLATile_Op<"launch", [
     }
     ```
   }];
-  let arguments = (ins Index:$batches, Index:$heads, HLA_ScheduleAttr:$schedule);
+  let arguments = (ins Index:$batches, Index:$heads, Optional<Index>:$parts,
+                       HLA_ScheduleAttr:$schedule);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "Value":$batches, "Value":$heads,
-                                 "ScheduleAttr":$schedule)>];
+                                 "Value":$parts, "ScheduleAttr":$schedule)>];
   let extraClassDeclaration = [{
     BlockArgument getBatch() { return getBody().getArgument(0); }
     BlockArgument getHead() { return getBody().getArgument(1); }
+    /// The part, or null without parts.
+    BlockArgument getPart() {
+      return getParts() ? getBody().getArgument(2) : BlockArgument();
+    }
     /// The slice, or null without slices.
     BlockArgument getSlice() {
-      return getBody().getNumArguments() == 3 ? getBody().getArgument(2)
-                                              : BlockArgument();
+      return getSchedule().getSlices() != 1 ? getBody().getArguments().back()
+                                            : BlockArgument();
     }
   }];
   let hasRegionVerifier = 1;
