@@ -150,8 +150,8 @@ void KernelNeeds::addStep(StepOp step) {
 }
 
 bool KernelNeeds::isOneChunk(int64_t chunk) const {
-  return llvm::all_of(
-      loops, [&](FusedScanOp loop) { return loop.isOneChunk(chunk); });
+  return llvm::all_of(loops,
+                      [&](FusedScanOp loop) { return loop.isOneChunk(chunk); });
 }
 
 int64_t KernelNeeds::getStateRegisters(ScheduleAttr schedule) const {

@@ -65,9 +65,9 @@ static bool fits(const KernelNeeds &needs, int64_t stateRegisters,
 /// target, and two stages of a second-order operator fit on each;
 /// benchmarks/notes/ has the times of others. Slices, each of which reads keys
 /// again, are what nothing else fits without; chunks of 16 tokens, of which two
-/// warps take one, what wide rows of 32 bits need. Where there is one chunk, all
-/// is loaded once and stored once, which other blocks hide: as many as fit. Null
-/// if nothing fits; `last` is what needs the least then.
+/// warps take one, what wide rows of 32 bits need. Where there is one chunk,
+/// all is loaded once and stored once, which other blocks hide: as many as fit.
+/// Null if nothing fits; `last` is what needs the least then.
 static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
                                   const TargetInfo &target,
                                   std::optional<Precision> wanted,
@@ -84,13 +84,12 @@ static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
       static constexpr std::pair<int64_t, int64_t> kOfOneChunk[] = {
           {1, 4}, {1, 2}, {1, 1}};
       static constexpr std::pair<int64_t, int64_t> kOfMore[] = {{2, 1}, {1, 1}};
-      const auto stagesAndBlocks = needs.isOneChunk(chunk)
-                                       ? ArrayRef(kOfOneChunk)
-                                       : ArrayRef(kOfMore);
+      const auto stagesAndBlocks =
+          needs.isOneChunk(chunk) ? ArrayRef(kOfOneChunk) : ArrayRef(kOfMore);
       for (auto [stages, blocks] : stagesAndBlocks) {
-        last = ScheduleAttr::get(loops.front()->getContext(), chunk, warps,
-                                 stages, precision, slices, /*groups=*/0,
-                                 blocks);
+        last =
+            ScheduleAttr::get(loops.front()->getContext(), chunk, warps, stages,
+                              precision, slices, /*groups=*/0, blocks);
         if (fits(needs, needs.getStateRegisters(last), last, target))
           return last;
       }
