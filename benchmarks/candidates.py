@@ -92,9 +92,14 @@ def fused_candidate(inputs):
 
     q, _, v, _ = inputs[0].tensors.values()
     space = fused.configurations(q.shape[3], v.shape[3])
+    return _tuned("triton_fused", bind, space, inputs)
+
+
+def _tuned(name, bind, space, inputs):
+    """A peer whose ``bind(inputs, settings)`` gives a launch, at its fastest of ``space``."""
     settings = fastest(space, lambda s: [bind(x, s) for x in inputs])
     return Candidate(
-        "triton_fused",
+        name,
         lambda x: bind(x, settings),
         note=lambda: _describe(settings),
         tolerance=PEER_TOLERANCE,
@@ -146,13 +151,7 @@ def decode_candidate(inputs):
         return lambda: recurrent.launch(q, k, v, s, f, out, **settings)
 
     space = recurrent.configurations()
-    settings = fastest(space, lambda s: [bind(x, s) for x in inputs])
-    return Candidate(
-        "triton_recurrent",
-        lambda x: bind(x, settings),
-        note=lambda: _describe(settings),
-        tolerance=PEER_TOLERANCE,
-    )
+    return _tuned("triton_recurrent", bind, space, inputs)
 
 
 def softmax_candidate():

@@ -3,7 +3,7 @@
 
 import math
 
-from picture import STYLE, text
+from picture import document, text
 
 _TABLE = "sweep"
 _SERIES = (("hla", "compiled kernel"), ("triton_fused", "fused by hand in Triton"))
@@ -32,11 +32,6 @@ def draw(results):
     width = _LEFT + len(_SERIES) * (panel + _GAP)
     height = _TOP + _HEIGHT * len(heads) + _BOTTOM
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img" '
-        'aria-label="Times over the floor, by heads and tokens">',
-        f"  <style>\n{STYLE}\n  </style>",
-        f'  <rect width="{width}" height="{height}" fill="#ffffff"/>',
         text(_LEFT, 24, f"Masked second order, d = {rows[0]['shape'][3]}", "t"),
         text(_LEFT, 44, "multiple of the floor, and milliseconds", "n"),
         text(_LEFT - 14, _TOP - 12, "B · H", "h", "end"),
@@ -56,7 +51,8 @@ def draw(results):
                 parts += _cell(row and row["results"].get(series), *place)
     note = "At few tokens the launch itself, some microseconds, is most of the time."
     parts.append(text(_LEFT, height - 20, note, "n"))
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    label = "Times over the floor, by heads and tokens"
+    return document(width, height, label, parts)
 
 
 def _cell(result, x, y):

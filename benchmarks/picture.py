@@ -14,7 +14,7 @@ _SERIES = (("hla", "compiled kernel"), ("composition", "first-order calls"))
 
 _LEFT, _PANEL, _GAP, _TOP, _LINE, _BOTTOM = 196, 300, 56, 78, 24, 34
 
-STYLE = """\
+_STYLE = """\
     text { font-family: ui-sans-serif, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2933; font-size: 12px; }
     .t { font-size: 14px; font-weight: 600; }
     .n, .h { fill: #5c6875; }
@@ -45,14 +45,7 @@ def draw(results):
 
     width = _LEFT + max(1, len(shapes)) * (_PANEL + _GAP)
     height = _TOP + _LINE * len(lines) + _BOTTOM
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img" '
-        'aria-label="Times of each operator over its floor">',
-        f"  <style>\n{STYLE}\n  </style>",
-        f'  <rect width="{width}" height="{height}" fill="#ffffff"/>',
-        *_legend(),
-    ]
+    parts = _legend()
     for i, (table, name) in enumerate(lines):
         y = _TOP + _LINE * (i + 0.5)
         kind = "" if table else "h"
@@ -64,7 +57,20 @@ def draw(results):
         }
         found = [of_shape.get(line) for line in lines]
         parts += _panel(left, shape, found, doublings)
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return document(width, height, "Times of each operator over its floor", parts)
+
+
+def document(width, height, label, parts):
+    """The SVG of ``parts`` on white; ``label`` is its text for who cannot see it."""
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-label="{escape(label)}">',
+        f"  <style>\n{_STYLE}\n  </style>",
+        f'  <rect width="{width}" height="{height}" fill="#ffffff"/>',
+        *parts,
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _shown(row):
