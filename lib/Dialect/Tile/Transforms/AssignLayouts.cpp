@@ -302,10 +302,11 @@ void LayoutAssigner::assign(LoadOp load) {
   if (load.getView().getType().getRank() == 1)
     return assignColumns(load);
   // The rows of a chunk that products read; a state may have as many, but then
-  // it is small.
+  // it is small. Fragments are loaded as f32 alone: what is rounded is copied,
+  // whoever reads it.
   const bool isSequence =
       getTileType(tile).getDimSize(0) == chunk && isOperand(tile);
-  if (is16Bit(tile) || isSequence)
+  if (!getTileType(tile).getElementType().isF32() || isSequence)
     return setLayout(tile, getSmem(Order::Row));
   // An initial state is loaded as the loop carries it.
   for (OpOperand &use : tile.getUses())

@@ -204,6 +204,26 @@ gpu.func @unread_in_groups(%k: !View, %s: !State, %T: index) kernel attributes {
   gpu.return
 }
 
+// Rows that are rounded are copied, though no product reads them as they are:
+// fragments are loaded as f32 alone.
+// CHECK-LABEL: gpu.func @rounded_and_scaled
+// CHECK:         hla_tile.load {{.*}} : memref<?x64xf32> -> tensor<32x64xtf32, #hla_tile.smem<order = row>>
+gpu.func @rounded_and_scaled(%v: memref<?x64xf32>, %s: !State, %T: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 32, warps = 4, stages = 2, precision = tf32>} {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %S = scf.for %i = %c0 to %T step %c32 iter_args(%S0 = %zero) -> (tensor<64x64xf32>) {
+    %V = hla_tile.load %v[%i] : memref<?x64xf32> -> tensor<32x64xtf32>
+    %wide = arith.extf %V : tensor<32x64xtf32> to tensor<32x64xf32>
+    %twice = arith.addf %wide, %wide : tensor<32x64xf32>
+    %V2 = arith.truncf %twice to_nearest_away : tensor<32x64xf32> to tensor<32x64xtf32>
+    %S1 = hla_tile.dot %V2, %V2, %S0 transpose_lhs : tensor<32x64xtf32>, tensor<32x64xtf32> -> tensor<64x64xf32>
+    scf.yield %S1 : tensor<64x64xf32>
+  }
+  hla_tile.store %S, %s[%c0] : tensor<64x64xf32>, !State
+  gpu.return
+}
+
 // A function without a schedule is none of the pass's.
 // CHECK-LABEL: gpu.func @other
 // CHECK:         hla_tile.causal lower %{{.*}} : tensor<64x64xf32>{{$}}
