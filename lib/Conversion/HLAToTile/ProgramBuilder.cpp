@@ -53,20 +53,18 @@ Value ProgramBuilder::getInitialState(BlockArgument state) {
   auto type = mlir::cast<VectorType>(state.getType());
   const bool isSliced = slices.isSliced(state);
   const auto [rows, cols] = slices.getTileShape(state);
-  const unsigned i = state.getArgNumber() - op.getInputs().size();
-  Value carry = op.getCarry(i), entry = op.getEntry(i);
-  if (!carry && !entry)
+  Value view = initialViews[state.getArgNumber() - op.getInputs().size()];
+  if (!view)
     return zeros(rows, cols);
-  Value view = head->getInitialState(carry, entry);
   auto tileType = RankedTensorType::get({rows, cols}, type.getElementType());
   return cast(LoadOp::create(b, tileType, view, index(0), getSlice(isSliced)),
               accumulatorType);
 }
 
 void ProgramBuilder::storeFinalState(unsigned state, Value tile) {
-  if (!finals[state])
+  Value view = finalViews[state];
+  if (!view)
     return;
-  Value view = head->getFinalState(finals[state]);
   BlockArgument argument = op.getStateArguments()[state];
   auto elementType =
       mlir::cast<FloatType>(getElementTypeOrSelf(argument.getType()));
@@ -428,10 +426,27 @@ void ProgramBuilder::buildViews() {
     outputViews.push_back(head->getTokens(output));
 }
 
+void ProgramBuilder::buildInitialViews() {
+  for (unsigned i = 0, e = op.getCarryIn().size(); i < e; ++i) {
+    Value carry = op.getCarry(i), entry = op.getEntry(i);
+    initialViews.push_back(
+        carry || entry ? head->getInitialState(carry, entry) : Value());
+  }
+}
+
+void ProgramBuilder::buildFinalViews() {
+  auto final = op.getFinalOutputs().begin();
+  for (bool hasFinal : op.getCarryOut())
+    finalViews.push_back(hasFinal ? head->getFinalState(*final++) : Value());
+}
+
 /// Emits the chunk that the tokens are known to be: each state is loaded where
 /// its first step is and stored after its last, so that registers hold one
-/// after the other.
+/// after the other. What their views are is computed before, while registers
+/// are free.
 void ProgramBuilder::buildOnlyChunk() {
+  buildInitialViews();
+  buildFinalViews();
   buildViews();
   lastRow = index(0);
   buildChunk(lastRow, /*states=*/{});
@@ -502,18 +517,18 @@ void ProgramBuilder::build() {
   b.setInsertionPointToStart(&launch.getBody().front());
   slice = launch.getSlice();
   head.emplace(op, b, launch, numTokens, numSegments);
-  auto final = op.getFinalOutputs().begin();
-  for (bool hasFinal : op.getCarryOut())
-    finals.push_back(hasFinal ? *final++ : Value());
   if (op.isOneChunk(schedule.getChunk()))
     return buildOnlyChunk();
 
+  buildInitialViews();
   SmallVector<Value> states;
   for (BlockArgument state : op.getStateArguments())
     states.push_back(getInitialState(state));
   // A matrix without rows has no views; states end as they begin.
   if (!isKnownEmpty())
     states = buildLoop(states);
+  // An address is no register of the loop's.
+  buildFinalViews();
   for (auto [i, state] : llvm::enumerate(states))
     storeFinalState(i, state);
 }

@@ -73,6 +73,8 @@ private:
 
   SmallVector<Value> buildChunk(Value walked, ValueRange states);
   void buildViews();
+  void buildInitialViews();
+  void buildFinalViews();
   void buildOnlyChunk();
   SmallVector<Value> buildLoop(ValueRange states);
   bool isKnownEmpty();
@@ -91,8 +93,9 @@ private:
   /// Views of the inputs, or the head's numbers of those of rank 1, and of the
   /// outputs.
   SmallVector<Value> inputs, outputViews;
-  /// Where each state's final value goes; null where it stays in the kernel.
-  SmallVector<Value> finals;
+  /// Where each state begins, null for zeros, and where its final value goes,
+  /// null where it stays in the kernel.
+  SmallVector<Value> initialViews, finalViews;
 
   /// The first row of the chunk, and, where something needs it, the number of
   /// its tokens that there are.
