@@ -429,8 +429,8 @@ void ProgramBuilder::buildViews() {
 void ProgramBuilder::buildInitialViews() {
   for (unsigned i = 0, e = op.getCarryIn().size(); i < e; ++i) {
     Value carry = op.getCarry(i), entry = op.getEntry(i);
-    initialViews.push_back(
-        carry || entry ? head->getInitialState(carry, entry) : Value());
+    initialViews.push_back(carry || entry ? head->getInitialState(carry, entry)
+                                          : Value());
   }
 }
 

@@ -97,48 +97,54 @@ struct ConvertViewSelect : OpConversionPattern<arith::SelectOp> {
   }
 };
 
-/// Every element of a fragment of f32 that a thread has, and its row and column
-/// in a view whose row `firstRow` is the tile's first. Calls `visit(register,
-/// row, col, isInside)`; the last is null where the view holds the whole tile,
+/// Every element of a fragment of f32 that a thread has, and where it is in a
+/// view whose row `firstRow` is the tile's first. Calls `visit(register,
+/// address, isInside)`; the last is null where the view holds the whole tile,
 /// of which it may be known that it `holdsRows`.
-/// `slice` may be null.
+/// `slice` may be null. Rows are walked one after the other, and an address is
+/// the one before and some rows more: a thread holds one of them at a time.
 void forEachElement(Emitter &e, Shuffle shuffle, RankedTensorType tile,
                     const View &view, bool holdsRows, Value firstRow,
                     Value slice,
-                    function_ref<void(int64_t, Value, Value, Value)> visit) {
+                    function_ref<void(int64_t, Value, Value)> visit) {
   FragmentShape shape(tile);
   const bool transposed = shape.frag.getTransposed();
-  Value firstCol = View::getFirstCol(e, tile, slice);
   ThreadPlace place(e, shape.frag, shuffle);
-  Value pieceRow = e.add(shape.getRow(e, place), e.div(place.lane, 4));
-  Value pieceCol =
-      e.add(shape.getCol(e, place), e.mul(e.rem(place.lane, 4), 2));
-  // Two neighbours: in a row, or in a column of a transposed fragment.
-  auto visitPair = [&](int64_t i, Value row, Value col) {
-    for (int64_t element : {0, 1}) {
-      Value &neighbour = transposed ? row : col;
-      if (element == 1)
-        neighbour = arith::AddIOp::create(e, neighbour, e.i64(1));
-      Value isInside = holdsRows ? Value() : view.contains(e, row);
-      if (view.isNarrower(tile, slice)) {
-        Value hasCol = view.containsCol(e, col);
-        isInside =
-            isInside ? arith::AndIOp::create(e, isInside, hasCol) : hasCol;
-      }
-      visit(i + element, row, col, isInside);
-    }
+  auto [row, col] = shape.getFirstElement(e, place);
+  if (transposed)
+    std::swap(row, col);
+  row = arith::AddIOp::create(e, firstRow, e.toI64(row));
+  col = e.toI64(e.add(View::getFirstCol(e, tile, slice), col));
+  /// Distances from the thread's first element, and the register.
+  struct Element {
+    int64_t row, col, i;
   };
-  for (int64_t m = 0; m < shape.rowPieces; ++m)
-    for (int64_t n = 0; n < shape.colPieces; ++n)
-      for (int64_t half = 0; half < 2; ++half) {
-        Value row = e.add(pieceRow, 16 * m + 8 * half);
-        Value col = e.add(pieceCol, 8 * n);
-        if (transposed)
-          std::swap(row, col);
-        visitPair(shape.getRegister(m, n, 4) + 2 * half,
-                  arith::AddIOp::create(e, firstRow, e.toI64(row)),
-                  e.toI64(e.add(firstCol, col)));
-      }
+  SmallVector<Element> elements;
+  shape.forEachElement([&](int64_t i, int64_t r, int64_t c) {
+    elements.push_back(transposed ? Element{c, r, i} : Element{r, c, i});
+  });
+  llvm::sort(elements, [](const Element &a, const Element &b) {
+    return std::pair(a.row, a.col) < std::pair(b.row, b.col);
+  });
+  auto add = [&](Value value, int64_t distance) -> Value {
+    return e.createOrFold<arith::AddIOp>(value, e.i64(distance));
+  };
+  Value rowAddress = view.getAddress(e, row, col);
+  int64_t lastRow = 0;
+  for (const Element &element : elements) {
+    rowAddress = view.advance(e, rowAddress, element.row - lastRow);
+    lastRow = element.row;
+    Value isInside =
+        holdsRows ? Value() : view.contains(e, add(row, element.row));
+    if (view.isNarrower(tile, slice)) {
+      Value hasCol = view.containsCol(e, add(col, element.col));
+      isInside = isInside
+                     ? arith::AndIOp::create(e, isInside, hasCol).getResult()
+                     : hasCol;
+    }
+    visit(element.i, e.byteOffset(rowAddress, e.i32(4 * element.col)),
+          isInside);
+  }
 }
 
 /// What tells whether a view has rows at all, where it has all of the tile's
@@ -184,17 +190,15 @@ struct ConvertLoad : OpConversionPattern<LoadOp> {
       SmallVector<Value> registers(FragAttr::getRegisters(tile));
       forEachElement(e, Shuffle::Load, tile, view, holdsRows,
                      e.toI64(adaptor.getRow().front()), getSlice(adaptor),
-                     [&](int64_t i, Value row, Value col, Value isInside) {
-                       auto getAddress = [&](Emitter &e) {
-                         return view.getAddress(e, row, col);
-                       };
+                     [&](int64_t i, Value address, Value isInside) {
                        registers[i] =
-                           isInside
-                               ? e.loadIf(isInside, e.getF32Type(), getAddress,
+                           isInside ? e.loadIf(
+                                          isInside, e.getF32Type(),
+                                          [&](Emitter &) { return address; },
                                           /*alignment=*/4)
-                               : LLVM::LoadOp::create(e, e.getF32Type(),
-                                                      getAddress(e),
-                                                      /*alignment=*/4);
+                                    : LLVM::LoadOp::create(e, e.getF32Type(),
+                                                           address,
+                                                           /*alignment=*/4);
                      });
       return registers;
     };
@@ -235,22 +239,21 @@ struct ConvertFragmentStore : OpConversionPattern<StoreOp> {
     View view(adaptor.getView(), op.getView().getType());
     ValueRange registers = adaptor.getTile();
     auto tile = cast<RankedTensorType>(op.getTile().getType());
-    auto store = [&](Emitter &e, Value value, Value row, Value col) {
-      LLVM::StoreOp::create(e, value, view.getAddress(e, row, col),
-                            /*alignment=*/4);
-    };
     auto storeAll = [&](Emitter &e, bool holdsRows) {
       forEachElement(e, Shuffle::Store, tile, view, holdsRows,
                      e.toI64(adaptor.getRow().front()), getSlice(adaptor),
-                     [&](int64_t i, Value row, Value col, Value isInside) {
+                     [&](int64_t i, Value address, Value isInside) {
+                       auto store = [&](OpBuilder &b, Location loc) {
+                         LLVM::StoreOp::create(b, loc, registers[i], address,
+                                               /*alignment=*/4);
+                       };
                        if (!isInside)
-                         return store(e, registers[i], row, col);
-                       scf::IfOp::create(
-                           e, isInside, [&](OpBuilder &b, Location loc) {
-                             Emitter nested(loc, b);
-                             store(nested, registers[i], row, col);
-                             scf::YieldOp::create(nested);
-                           });
+                         return store(e, e.getLoc());
+                       scf::IfOp::create(e, isInside,
+                                         [&](OpBuilder &b, Location loc) {
+                                           store(b, loc);
+                                           scf::YieldOp::create(b, loc);
+                                         });
                      });
     };
     if (Value isPresent = findPresence(op.getView(), tile, op.getRow())) {

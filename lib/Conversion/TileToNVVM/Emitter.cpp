@@ -209,6 +209,12 @@ ThreadPlace::ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle) {
   colWarp = e.rem(warp, frag.getColWarps());
 }
 
+Value tile::isOfLayout(Emitter &e, FragAttr frag) {
+  Value thread = e.opaqueThreadId(Shuffle::Write);
+  return arith::CmpIOp::create(e, arith::CmpIPredicate::slt, thread,
+                               e.i32(32 * frag.getWarps()));
+}
+
 FragmentShape::FragmentShape(RankedTensorType type)
     : frag(cast<FragAttr>(type.getEncoding())) {
   auto [storedRows, storedCols] = frag.getStored(type.getShape());

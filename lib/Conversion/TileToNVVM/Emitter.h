@@ -88,6 +88,9 @@ struct ThreadPlace {
   ThreadPlace(Emitter &e, FragAttr frag, Shuffle shuffle);
 };
 
+/// Whether a thread's warp is among the block's first, as many as a layout has.
+Value isOfLayout(Emitter &e, FragAttr frag);
+
 /// The pieces of 16×8 of a fragment that one warp holds.
 struct FragmentShape {
   explicit FragmentShape(RankedTensorType type);

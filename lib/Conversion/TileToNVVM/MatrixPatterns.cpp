@@ -184,24 +184,32 @@ struct ConvertWrite : OpConversionPattern<WriteOp> {
     auto buffer = cast<MemRefType>(op.getBuffer().getType());
     Value base = adaptor.getBuffer().front();
     FragmentShape shape(op.getTile().getType());
+    if (op.getOnce()) {
+      auto guarded = scf::IfOp::create(e, isOfLayout(e, shape.frag),
+                                       /*withElseRegion=*/false);
+      e.setInsertionPointToStart(guarded.thenBlock());
+    }
+    write(e, shape, buffer, base, adaptor.getTile());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  void write(Emitter &e, const FragmentShape &shape, MemRefType buffer,
+             Value base, ValueRange registers) const {
     if (!is16Bit(buffer)) {
       PairAddress address = getPairAddress(e, shape, buffer, base);
-      ValueRange registers = adaptor.getTile();
       forEachPair(shape, [&](int64_t i, int64_t rows, int64_t cols) {
         address.store(e, rows, cols, registers[i], registers[i + 1]);
       });
-      rewriter.eraseOp(op);
-      return success();
+      return;
     }
     SmallVector<Value> matrices;
-    for (Value pair : adaptor.getTile())
+    for (Value pair : registers)
       matrices.push_back(bitcast(e, e.getI32Type(), pair));
     if (target.hasStmatrix && shape.colPieces % 2 == 0)
       storeMatrices(e, shape, buffer, base, matrices);
     else
       storePairs(e, shape, buffer, base, matrices);
-    rewriter.eraseOp(op);
-    return success();
   }
 
   static void storeMatrices(Emitter &e, const FragmentShape &shape,

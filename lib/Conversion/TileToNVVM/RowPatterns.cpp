@@ -174,6 +174,8 @@ struct ConvertSumRows : OpConversionPattern<SumRowsOp> {
     Value isFirst = arith::CmpIOp::create(
         e, arith::CmpIPredicate::eq,
         transposed ? e.div(place.lane, 4) : e.rem(place.lane, 4), e.i32(0));
+    if (shape.frag.getWarps() < e.getNumWarps())
+      isFirst = arith::AndIOp::create(e, isFirst, isOfLayout(e, shape.frag));
     scf::IfOp::create(e, isFirst, [&](OpBuilder &b, Location loc) {
       Emitter nested(loc, b);
       for (auto &[distance, sum] : sums)

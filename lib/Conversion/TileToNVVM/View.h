@@ -35,6 +35,14 @@ struct View {
     return LLVM::GEPOp::create(e, pointer.getType(), type.getElementType(),
                                pointer, ValueRange{offset});
   }
+  /// The address of the element so many rows below another.
+  Value advance(Emitter &e, Value address, int64_t rows) const {
+    if (rows == 0)
+      return address;
+    Value offset = arith::MulIOp::create(e, stride, e.i64(rows));
+    return LLVM::GEPOp::create(e, pointer.getType(), type.getElementType(),
+                               address, ValueRange{offset});
+  }
   /// Whether a row is in the view; a negative one is not.
   Value contains(Emitter &e, Value row) const {
     return arith::CmpIOp::create(e, arith::CmpIPredicate::ult, row, numRows);

@@ -76,6 +76,7 @@ void KernelNeeds::addLoop(FusedScanOp loop) {
       it.first->second.second = numSteps++;
     }
     numRowSums += isa<hla::RowSumOp>(op);
+    hasComputedRows |= !isa<StepOp, YieldOp>(op) && !isUniform(op.getResult(0));
   }
   auto yield = cast<YieldOp>(body.getTerminator());
   for (auto [i, output] : llvm::enumerate(loop.getSequenceOutputs())) {
@@ -211,11 +212,15 @@ int64_t KernelNeeds::getWorkingRegisters(ScheduleAttr schedule) const {
                 row = chunk * widestRow / threads,
                 scoresOfThread = chunk * chunk / threads;
   // A loop has addresses of the next chunk's rows, and what is on its way from
-  // one chunk to the next; without one, the assembler has the operands of a
-  // later step at hand early.
+  // one chunk to the next; without one, the assembler has the rows of a third
+  // step, those of scores that several steps have, and those that others are
+  // computed of, at hand early.
+  const bool holdsRows =
+      hasComputedRows ||
+      numSteps > std::min<int64_t>(static_cast<int64_t>(scores.size()), 2);
   const int64_t across =
       isOneChunk(chunk)
-          ? std::min<int64_t>(16 * (std::max<int64_t>(numSteps - 2, 0) + n), 32)
+          ? std::min<int64_t>((holdsRows ? chunk * 5 / 4 : 0) + 16 * n, 40)
           : 32;
   return 64 + across + 2 * std::max<int64_t>(row - 16, 0) +
          2 * std::max<int64_t>(chunk * widestKey / 256 - 16, 0) +

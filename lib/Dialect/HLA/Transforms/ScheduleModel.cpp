@@ -65,28 +65,31 @@ static bool fits(const KernelNeeds &needs, int64_t stateRegisters,
 /// target, and two stages of a second-order operator fit on each;
 /// benchmarks/notes/ has the times of others. Slices, each of which reads keys
 /// again, are what nothing else fits without; chunks of 16 tokens, of which two
-/// warps take one, what wide rows of 32 bits need. Where there is one chunk,
-/// all is loaded once and stored once, which other blocks hide: as many as fit.
+/// warps take one, what wide rows of 32 bits need. Where there is one chunk, of
+/// 16 tokens if it has no more, all is loaded once and stored once, which other
+/// blocks hide: as many as fit.
 /// Null if nothing fits; `last` is what needs the least then.
 static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
                                   const TargetInfo &target,
                                   std::optional<Precision> wanted,
                                   ScheduleAttr &last) {
-  for (int64_t chunk : {32, 16})
+  const bool isSmall =
+      llvm::all_of(loops, [](FusedScanOp loop) { return loop.isOneChunk(16); });
+  for (int64_t chunk : isSmall ? std::array{16, 32} : std::array{32, 16})
     for (int64_t slices = 1; slices <= ScheduleAttr::kMaxSlices; slices *= 2) {
       KernelNeeds needs(loops, target, slices);
       if (slices != 1 && !needs.areSlicesUseful())
         break;
       const Precision precision =
           wanted ? *wanted : getPrecisionOf(needs.getInputTypes());
+      const bool isOne = needs.isOneChunk(chunk);
       const int64_t warps = std::min<int64_t>(
-          getDefaultWarps(needs.getStates()), chunk == 32 ? 8 : 2);
+          getDefaultWarps(needs.getStates()), chunk == 32 || isOne ? 8 : 2);
       static constexpr std::pair<int64_t, int64_t> kOfOneChunk[] = {
           {1, 4}, {1, 2}, {1, 1}};
       static constexpr std::pair<int64_t, int64_t> kOfMore[] = {{2, 1}, {1, 1}};
-      const auto stagesAndBlocks =
-          needs.isOneChunk(chunk) ? ArrayRef(kOfOneChunk) : ArrayRef(kOfMore);
-      for (auto [stages, blocks] : stagesAndBlocks) {
+      for (auto [stages, blocks] :
+           isOne ? ArrayRef(kOfOneChunk) : ArrayRef(kOfMore)) {
         last =
             ScheduleAttr::get(loops.front()->getContext(), chunk, warps, stages,
                               precision, slices, /*groups=*/0, blocks);
@@ -236,16 +239,6 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
     return failure();
   const int64_t warps =
       schedule.getGroups() ? ScheduleAttr::kWarpsOfGroup : schedule.getWarps();
-  auto verifyShared = [&](StringRef what, int64_t rows,
-                          int64_t cols) -> LogicalResult {
-    if (isShared(rows, cols, warps))
-      return success();
-    return op.emitOpError() << "expected a schedule whose warps can share "
-                            << what << " of " << rows << "x" << cols
-                            << " (in pieces of 16x8), but got " << schedule;
-  };
-  if (failed(verifyShared("scores", schedule.getChunk(), schedule.getChunk())))
-    return failure();
   KernelNeeds needs(op, target, schedule.getSlices());
   if (schedule.getSlices() != 1 && !needs.areSlicesUseful())
     return op.emitOpError()
@@ -253,9 +246,11 @@ LogicalResult ScheduleModel::verify(ScheduleAttr schedule) {
               "loop are summed over in it, or too narrow to be cut), but got "
            << schedule;
   for (VectorType state : needs.getStates())
-    if (failed(
-            verifyShared("a state", state.getDimSize(0), state.getDimSize(1))))
-      return failure();
+    if (!isShared(state.getDimSize(0), state.getDimSize(1), warps))
+      return op.emitOpError()
+             << "expected a schedule whose warps can share a state of "
+             << state.getDimSize(0) << "x" << state.getDimSize(1)
+             << " (in pieces of 16x8), but got " << schedule;
   const int64_t shared = needs.getSharedMemory(schedule),
                 most = target.getSharedMemoryPerBlock(schedule.getBlocks());
   if (shared > most)

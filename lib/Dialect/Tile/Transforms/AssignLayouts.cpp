@@ -196,7 +196,12 @@ FragAttr LayoutAssigner::getProductLayout(DotOp dot) {
       continue;
     return FragAttr::get(b.getContext(), warps, 1, isRhs);
   }
-  return getFragFor(dot.getType(), /*transposed=*/false);
+  // Where there are more warps than pieces, several compute the same.
+  FragAttr shared = getFragFor(dot.getType(), /*transposed=*/false);
+  const int64_t pieces = std::max<int64_t>(dot.getType().getDimSize(1) / 8, 1);
+  return FragAttr::get(b.getContext(), shared.getRowWarps(),
+                       std::min(shared.getColWarps(), pieces),
+                       /*transposed=*/false);
 }
 
 void LayoutAssigner::require(OpOperand &operand, Attribute layout) {

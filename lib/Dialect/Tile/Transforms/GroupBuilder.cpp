@@ -273,7 +273,7 @@ void GroupBuilder::write(ConvertLayoutOp convert) {
       meet();
     }
   }
-  WriteOp::create(b, source, getBuffer(convert.getResult()));
+  WriteOp::create(b, source, getBuffer(convert.getResult()), /*once=*/false);
   accesses[exchange].isWritten = true;
   if (++partsWritten[exchange] == exchange->parts.size() &&
       exchange->isHandedOver())

@@ -310,14 +310,17 @@ static void copyOnce(Block &block, BufferAllocator &allocator) {
   }
 }
 
-/// Gives a tile that warps exchange a buffer of its own.
-static void exchange(ConvertLayoutOp convert, BufferAllocator &allocator) {
+/// Gives a tile that `warps` warps exchange a buffer of its own.
+static void exchange(ConvertLayoutOp convert, int64_t warps,
+                     BufferAllocator &allocator) {
   Location loc = convert.getLoc();
   OpBuilder b(convert);
   Value ring = allocator.allocate(loc, convert.getType(), 1);
   Value buffer =
       getSlot(b, loc, ring, arith::ConstantIndexOp::create(b, loc, 0));
-  WriteOp::create(b, loc, convert.getSource(), buffer);
+  auto frag = cast<FragAttr>(convert.getSource().getType().getEncoding());
+  WriteOp::create(b, loc, convert.getSource(), buffer,
+                  /*once=*/frag.getWarps() < warps);
   replaceByBuffer(convert.getResult(), buffer);
   convert.erase();
 }
@@ -460,7 +463,7 @@ struct ScheduleMMA : hla::tile::impl::HLATileScheduleMMABase<ScheduleMMA> {
       return signalPassFailure();
     kernel.walk([&](ConvertLayoutOp convert) {
       if (getSmem(convert.getResult()))
-        exchange(convert, allocator);
+        exchange(convert, schedule.getWarps(), allocator);
     });
     kernel.walk([&](SumRowsOp sum) { exchange(sum, allocator); });
     BarrierInserter barriers;

@@ -89,20 +89,6 @@ func.func @registers(%q: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %e:
 
 // -----
 
-// 16x16 scores have two pieces of 16x8, for two warps.
-func.func @scores(%q: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %e: tensor<?x?x?x64xbf16>) -> tensor<?x?x?x64xbf16> {
-  // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose warps can share scores of 16x16 (in pieces of 16x8), but got #hla.schedule<chunk = 16, warps = 4, stages = 2, precision = bf16>}}
-  %o = hla.fused_scan schedule(<chunk = 16, warps = 4, stages = 2, precision = bf16>)
-      ins(%q, %v : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%e : tensor<?x?x?x64xbf16>) carry_in [false] carry_out [false] {
-  ^bb0(%a: vector<64xbf16>, %b: vector<64xbf16>, %S: vector<64x64xf32>):
-    %S1, %y = hla.step ins(%a, %a, %b : vector<64xbf16>, vector<64xbf16>, vector<64xbf16>) state(%S : vector<64x64xf32>) -> vector<64xbf16>
-    hla.yield %y, %S1 : vector<64xbf16>, vector<64x64xf32>
-  } -> tensor<?x?x?x64xbf16>
-  return %o : tensor<?x?x?x64xbf16>
-}
-
-// -----
-
 func.func @state(%q: tensor<?x?x?x32xbf16>, %v: tensor<?x?x?x32xbf16>, %e: tensor<?x?x?x32xbf16>) -> tensor<?x?x?x32xbf16> {
   // expected-error @+1 {{'hla.fused_scan' op expected a schedule whose warps can share a state of 32x32 (in pieces of 16x8), but got #hla.schedule<chunk = 64, warps = 16, stages = 2, precision = bf16>}}
   %o = hla.fused_scan schedule(<chunk = 64, warps = 16, stages = 2, precision = bf16>)

@@ -97,10 +97,11 @@ func.func @nested(%c: i1, %q: tensor<?x?x?x32xbf16>, %e: tensor<?x?x?x32xbf16>) 
   return %r : tensor<?x?x?x32xbf16>
 }
 
-// One chunk is loaded once, by as many thread blocks as a multiprocessor has
-// registers for: of the states there is one at a time.
+// One chunk, of 16 tokens if they are enough, is loaded once, by as many thread
+// blocks as a multiprocessor has registers for: of the states there is one at a
+// time.
 // CHECK-LABEL: func @one_token
-// GPU:           schedule(<chunk = 32, warps = 8, stages = 1, precision = bf16, blocks = 2>)
+// GPU:           schedule(<chunk = 16, warps = 8, stages = 1, precision = bf16, blocks = 2>)
 !T = tensor<?x1x?x128xbf16>
 !C = tensor<?x?x128x128xf32>
 func.func @one_token(%q: !T, %k: !T, %v: !T, %s: !C, %f: !C, %e: !T) -> (!T, !C, !C) {

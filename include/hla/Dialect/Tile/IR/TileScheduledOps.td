@@ -124,6 +124,9 @@ def HLATile_BarrierOp : HLATile_Op<"barrier"> {
 def HLATile_WriteOp : HLATile_Op<"write"> {
   let summary = "Writes a fragment into shared memory";
   let description = [{
+    With `once`, the kernel has more warps than the layout: every further one
+    holds what one of the layout's does, and writes nothing.
+
     Constraints: (C1) the tile has an `#hla_tile.frag` layout, and the shape and
     element type of the buffer.
 
@@ -134,8 +137,9 @@ def HLATile_WriteOp : HLATile_Op<"write"> {
     ```
   }];
   let arguments = (ins HLATile_Tile:$tile,
-                       Arg<HLATile_Buffer, "", [MemWrite]>:$buffer);
-  let assemblyFormat = "$tile `,` $buffer attr-dict `:` type($tile) `,` type($buffer)";
+                       Arg<HLATile_Buffer, "", [MemWrite]>:$buffer,
+                       UnitAttr:$once);
+  let assemblyFormat = "$tile `,` $buffer (`once` $once^)? attr-dict `:` type($tile) `,` type($buffer)";
   let hasVerifier = 1;
 }
 
