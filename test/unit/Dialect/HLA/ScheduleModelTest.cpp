@@ -177,8 +177,8 @@ TEST_F(ScheduleModelTest, RefusalsSayWhy) {
   refuses(makeMasked(64, 64, "f32"), get(64, 4, 1), "input #0 to be bf16");
   refuses(makeMasked(32, 32, "bf16"), get(64, 16, 1), "a state of 32x32");
   // Of scores of 16x16, several warps compute the same.
-  EXPECT_TRUE(succeeded(ScheduleModel(makeMasked(64, 64, "bf16"), target)
-                            .verify(get(16, 4, 1))));
+  EXPECT_TRUE(succeeded(
+      ScheduleModel(makeMasked(64, 64, "bf16"), target).verify(get(16, 4, 1))));
 }
 
 } // namespace
