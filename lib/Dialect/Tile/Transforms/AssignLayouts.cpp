@@ -136,7 +136,9 @@ private:
   void assign(StoreOp store);
   LogicalResult assignElementwise(Operation *op);
 
-  /// A fragment in which as many warps as possible have rows of their own.
+  /// A fragment in which as many warps as possible have rows of their own, and
+  /// the others columns; where there are more than pieces, several have the
+  /// same.
   FragAttr getFragFor(RankedTensorType type, bool transposed);
   SmemAttr getSmem(Order order) { return SmemAttr::get(b.getContext(), order); }
   FragAttr getStateLayout(Value state);
@@ -167,9 +169,11 @@ private:
 } // namespace
 
 FragAttr LayoutAssigner::getFragFor(RankedTensorType type, bool transposed) {
-  int64_t rows = type.getDimSize(transposed ? 1 : 0);
-  int64_t rowWarps = std::clamp<int64_t>(rows / 16, 1, warps);
-  return FragAttr::get(b.getContext(), rowWarps, warps / rowWarps, transposed);
+  const int64_t rows = type.getDimSize(transposed ? 1 : 0),
+                cols = type.getDimSize(transposed ? 0 : 1),
+                rowWarps = std::clamp<int64_t>(rows / 16, 1, warps),
+                colWarps = std::clamp<int64_t>(cols / 8, 1, warps / rowWarps);
+  return FragAttr::get(b.getContext(), rowWarps, colWarps, transposed);
 }
 
 /// The layout in which the product that reads the state finds it in registers.
@@ -196,12 +200,7 @@ FragAttr LayoutAssigner::getProductLayout(DotOp dot) {
       continue;
     return FragAttr::get(b.getContext(), warps, 1, isRhs);
   }
-  // Where there are more warps than pieces, several compute the same.
-  FragAttr shared = getFragFor(dot.getType(), /*transposed=*/false);
-  const int64_t pieces = std::max<int64_t>(dot.getType().getDimSize(1) / 8, 1);
-  return FragAttr::get(b.getContext(), shared.getRowWarps(),
-                       std::min(shared.getColWarps(), pieces),
-                       /*transposed=*/false);
+  return getFragFor(dot.getType(), /*transposed=*/false);
 }
 
 void LayoutAssigner::require(OpOperand &operand, Attribute layout) {
