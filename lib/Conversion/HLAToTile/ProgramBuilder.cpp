@@ -445,7 +445,6 @@ void ProgramBuilder::buildFinalViews() {
 /// after the other. What their views are is computed before, while registers
 /// are free.
 void ProgramBuilder::buildOnlyChunk() {
-  buildInitialViews();
   buildFinalViews();
   buildViews();
   lastRow = index(0);
@@ -517,10 +516,10 @@ void ProgramBuilder::build() {
   b.setInsertionPointToStart(&launch.getBody().front());
   slice = launch.getSlice();
   head.emplace(op, b, launch, numTokens, numSegments);
+  buildInitialViews();
   if (op.isOneChunk(schedule.getChunk()))
     return buildOnlyChunk();
 
-  buildInitialViews();
   SmallVector<Value> states;
   for (BlockArgument state : op.getStateArguments())
     states.push_back(getInitialState(state));

@@ -115,7 +115,7 @@ void forEachElement(Emitter &e, Shuffle shuffle, RankedTensorType tile,
     std::swap(row, col);
   row = arith::AddIOp::create(e, firstRow, e.toI64(row));
   col = e.toI64(e.add(View::getFirstCol(e, tile, slice), col));
-  /// Distances from the thread's first element, and the register.
+  // Distances from the thread's first element, and the register.
   struct Element {
     int64_t row, col, i;
   };

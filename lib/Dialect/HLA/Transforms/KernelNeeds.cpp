@@ -150,7 +150,7 @@ void KernelNeeds::addStep(StepOp step) {
   addNew(decayed, std::pair(Update{key, value, logDecay, decay}, scaledCols));
 }
 
-bool KernelNeeds::isOneChunk(int64_t chunk) const {
+bool KernelNeeds::areOneChunk(ArrayRef<FusedScanOp> loops, int64_t chunk) {
   return llvm::all_of(loops,
                       [&](FusedScanOp loop) { return loop.isOneChunk(chunk); });
 }

@@ -27,7 +27,8 @@ public:
   /// The types of the tiles that hold the states.
   ArrayRef<VectorType> getStates() const { return states; }
   /// Whether the tokens are known to be one chunk, in all loops.
-  bool isOneChunk(int64_t chunk) const;
+  static bool areOneChunk(ArrayRef<FusedScanOp> loops, int64_t chunk);
+  bool isOneChunk(int64_t chunk) const { return areOneChunk(loops, chunk); }
   /// Registers of a thread that hold states: all of them, or, where the tokens
   /// are one chunk, those between whose first and last step there is one.
   int64_t getStateRegisters(ScheduleAttr schedule) const;

@@ -73,8 +73,7 @@ static ScheduleAttr getGPUDefault(ArrayRef<FusedScanOp> loops,
                                   const TargetInfo &target,
                                   std::optional<Precision> wanted,
                                   ScheduleAttr &last) {
-  const bool isSmall =
-      llvm::all_of(loops, [](FusedScanOp loop) { return loop.isOneChunk(16); });
+  const bool isSmall = KernelNeeds::areOneChunk(loops, 16);
   for (int64_t chunk : isSmall ? std::array{16, 32} : std::array{32, 16})
     for (int64_t slices = 1; slices <= ScheduleAttr::kMaxSlices; slices *= 2) {
       KernelNeeds needs(loops, target, slices);

@@ -184,7 +184,14 @@ FragAttr LayoutAssigner::getStateLayout(Value state) {
   bool transposed = use ? isTransposedAsA(cast<DotOp>(use->getOwner()),
                                           use->getOperandNumber() == 1)
                         : hasGroups;
-  return getFragFor(getTileType(state), transposed);
+  FragAttr frag = getFragFor(getTileType(state), transposed);
+  // A warp puts a new state in memory where it has read the old one: no other
+  // may read that, and a state that warps cannot share is refused. What has a
+  // row for each token may be no state.
+  if (getTileType(state).getDimSize(0) == chunk)
+    return frag;
+  return FragAttr::get(b.getContext(), frag.getRowWarps(),
+                       warps / frag.getRowWarps(), transposed);
 }
 
 FragAttr LayoutAssigner::getProductLayout(DotOp dot) {

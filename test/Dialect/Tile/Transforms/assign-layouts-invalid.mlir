@@ -1,6 +1,18 @@
 // RUN: hla-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(hla-tile-assign-layouts)))' --split-input-file --verify-diagnostics
 
-// A tile has no rows of pieces if it has less than 16.
+// Sixteen warps share no state of 16x16: it has two pieces.
+gpu.module @kernels {
+  gpu.func @small(%x: memref<16x16xf32>, %i: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 32, warps = 16, stages = 1, precision = bf16>} {
+    // expected-error @+1 {{'hla_tile.load' op expected a fragment of 1x16 warps to be stored as a multiple of 16x128 (a warp holds pieces of 16x8), but got 16x16}}
+    %t = hla_tile.load %x[%i] : memref<16x16xf32> -> tensor<16x16xf32>
+    hla_tile.store %t, %x[%i] : tensor<16x16xf32>, memref<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Neither has it rows of pieces if it has less than 16.
 gpu.module @kernels {
   gpu.func @few_rows(%x: memref<8x64xf32>, %i: index) kernel attributes {hla_tile.schedule = #hla.schedule<chunk = 16, warps = 4, stages = 1, precision = bf16>} {
     // expected-error @+1 {{to be stored as a multiple of}}
