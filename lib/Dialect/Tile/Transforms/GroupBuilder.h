@@ -80,7 +80,7 @@ private:
   void wait(int64_t lastBatch);
   void commit();
 
-  // Shared memory.
+  // Shared memory (GroupMemory.cpp).
   Value getBuffer(Value tile);
   bool isVisible(Value tile);
   void makeVisible(Value tile);
