@@ -81,6 +81,7 @@ typedef enum HlaStatus {
   HLA_STATUS_LAUNCH_LIMIT = 314, ///< Grid, shared memory or map out of range.
   HLA_STATUS_CONSTRAINT = 315,   ///< Dims are not as the bundle ties them.
   HLA_STATUS_LENGTHS = 316,      ///< Lengths that decrease or leave the tokens.
+  HLA_STATUS_SLOTS = 317,        ///< Slots beyond the states, or two the same.
 
   // The CUDA driver and the device.
   HLA_STATUS_NO_DRIVER = 400,
@@ -158,6 +159,15 @@ HLA_EXPORT HlaStatus hlaDataTypeFromName(const char *name, HlaDataType *dtype);
 /// device memory.
 HLA_EXPORT HlaStatus hlaCheckLengths(const int32_t *lengths, size_t count,
                                      int64_t tokens);
+
+/// Checks the slots of sequences, `count` numbers of states in host memory: all
+/// below `states`, and no two of those that are not negative the same, unless
+/// `shared` is not 0 (final states are not written then). A negative number is
+/// no state. Else it fails with HLA_STATUS_SLOTS and a message with the first
+/// position at fault. A launch does not look at slots: they are in device
+/// memory.
+HLA_EXPORT HlaStatus hlaCheckSlots(const int32_t *slots, size_t count,
+                                   int64_t states, int32_t shared);
 
 //===----------------------------------------------------------------------===//
 // Bundles

@@ -115,7 +115,7 @@ static LogicalResult verifyNoControlFlow(func::FuncOp function) {
 
 /// What addresses and strides of an argument are multiples of, in bytes.
 /// Kernels read and write rows 16 bytes at a time, or as many as rows have a
-/// multiple of, and numbers of tokens, of heads and lengths one at a time.
+/// multiple of, and numbers of tokens, of heads and of sequences one at a time.
 static int64_t getAccessBytes(const ABIArgument &argument) {
   const ABIDim &row = argument.dims.back();
   bool hasRows = argument.dims.size() % 2 == 0 && !row.isSymbol();

@@ -235,7 +235,7 @@ private:
     for (const JsonView &extent : view.at("shape").elements(0, mostDimensions))
       parseExtent(extent, argument);
     if (argument.dtype.code == HLA_TYPE_CODE_INT) {
-      // Cumulative lengths; kernels compute with no other integers.
+      // Lengths or slots; kernels compute with no other integers.
       if (argument.isWritten())
         view.at("access").failValue("'read' (of an i32 argument)");
       if (argument.extents.size() != 1)

@@ -15,6 +15,7 @@
 #include "LaunchPlan.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 using namespace hla::runtime;
 
@@ -73,6 +74,36 @@ HlaStatus hlaCheckLengths(const int32_t *lengths, size_t count,
         throw Failure(HLA_STATUS_LENGTHS,
                       "lengths, position " + std::to_string(i) + ": expected " +
                           expected + ", but got " + std::to_string(lengths[i]));
+    }
+  });
+}
+
+HlaStatus hlaCheckSlots(const int32_t *slots, size_t count, int64_t states,
+                        int32_t shared) {
+  return guard([&] {
+    if (count != 0)
+      requireNonNull(slots, "slots");
+    if (states < 0)
+      throw Failure(HLA_STATUS_INVALID_ARGUMENT,
+                    "expected at least 0 states, but got " +
+                        std::to_string(states));
+    std::unordered_map<int32_t, size_t> positions;
+    for (size_t i = 0; i < count; ++i) {
+      if (slots[i] < 0)
+        continue;
+      std::string expected;
+      auto [other, isNew] = positions.insert({slots[i], i});
+      if (slots[i] >= states)
+        expected = "at most " + std::to_string(states - 1) + " (of " +
+                   std::to_string(states) + " states)";
+      else if (!isNew && !shared)
+        expected = "another number than at position " +
+                   std::to_string(other->second) +
+                   " (a final state is one sequence's)";
+      if (!expected.empty())
+        throw Failure(HLA_STATUS_SLOTS,
+                      "slots, position " + std::to_string(i) + ": expected " +
+                          expected + ", but got " + std::to_string(slots[i]));
     }
   });
 }

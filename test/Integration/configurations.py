@@ -92,9 +92,14 @@ class Inputs:
             inputs["g"] = self._log_decay(shape, layout=p.layout)
         if p.has_lengths:
             inputs["c"] = np.array(e.lengths, np.int32)
+        if getattr(p, "has_slots", False):
+            inputs["n"] = np.array(e.slots.numbers, np.int32)
         if getattr(p, "carry_in", False):
-            inputs |= self._carry()
-        if any(o.reads == "held" for o in p.operands(e)):
+            inputs |= self._states("{}_in", ATTEMPTS)
+        held = [o for o in p.operands(e) if (o.reads or "").startswith("held")]
+        if any(o.is_state for o in held):
+            inputs |= self._states("held_{}", 2 * ATTEMPTS)
+        if any(o.name == "o" for o in held):
             options = {"dtype": p.output_dtype, "layout": p.layout, "like": self.like}
             shape = (e.batch, e.tokens, e.heads, 1)
             _, _, inputs["held"] = reference.random_inputs(
@@ -122,15 +127,13 @@ class Inputs:
             self.seed, shape, gates=gates, dtype=dtype, like=self.like, **options
         )
 
-    def _carry(self):
+    def _states(self, pattern, seed):
         """The states that a few other tokens leave: as a user has them, Gram matrices
         where they are those, and denominators that belong to the numerators."""
         p, e = self.configuration.program, self.configuration.extents
         dtype = state_dtype(p.dtype)
-        shape = (e.sequences, 8, e.heads, p.d)
-        arrays = self._features(
-            self.seed + ATTEMPTS, shape, dtype=dtype, features="unit"
-        )
+        shape = (e.states, 8, e.heads, p.d)
+        arrays = self._features(self.seed + seed, shape, dtype=dtype, features="unit")
         options = p.options()
         for name in ("reverse", "groups", "layout", "exclusive"):
             options.pop(name, None)
@@ -138,7 +141,9 @@ class Inputs:
             gates = "slow" if self.configuration.gates == "slow" else "sigmoid"
             options["log_decay"] = self._log_decay((e.heads,), gates)
         states = p.evaluate(*arrays, **options).states
-        return {f"{n}_in": reference.round_to(x, dtype) for n, x in states.items()}
+        return {
+            pattern.format(n): reference.round_to(x, dtype) for n, x in states.items()
+        }
 
 
 @dataclass
@@ -160,12 +165,25 @@ class Problem:
         if "c" in self.inputs:
             options["lengths"] = self.extents.lengths
         carry = {
-            n.removesuffix("_in"): x
+            n.removesuffix("_in"): self._of_sequences(x)
             for n, x in self.inputs.items()
             if n.endswith("_in")
         }
         options |= {"carry": carry} if carry else {}
         return [self.inputs[n] for n in "qkv"], options
+
+    def _of_sequences(self, states):
+        """The initial states of sequences: zero where a slot is no state."""
+        slots = self.extents.slots
+        if slots is None:
+            return states
+        present = slots.present
+        numbers = [n if i in present else 0 for i, n in enumerate(slots.numbers)]
+        # A copy.
+        carry = states[numbers]
+        for i in set(range(len(numbers))).difference(present):
+            carry[i] = 0.0
+        return carry
 
     @functools.cached_property
     def _result(self):
@@ -251,12 +269,18 @@ class Problem:
                 out, is_touched = self._without_slack(out)
                 if is_touched:
                     messages.append("o: tokens of no sequence were written")
+            if operand.is_state and self.extents.slots is not None:
+                out, is_touched = self._in_slots(operand, out)
+                if is_touched:
+                    messages.append(f"{name}: states in no slot were written")
             messages += self._too_far(operand, out, operand_dtype)
         return messages
 
     def _too_far(self, operand, out, operand_dtype):
         """Compares one operand written with what is expected, in both measures."""
         ref = self.expected[operand.writes]
+        if operand.is_state and self.extents.slots is not None:
+            ref = ref[self.extents.slots.present]
         roundings = self._roundings(operand)
         if roundings == 0:
             operand_dtype = state_dtype(self.program.dtype)
@@ -314,6 +338,20 @@ class Problem:
         if "held" in self.inputs:
             return out, bool((slack != self.inputs["held"][index]).any())
         return out, bool((slack == slack).any())
+
+
+    def _in_slots(self, operand, out):
+        """The final states of the sequences that have one; whether another one is not
+        as it was."""
+        slots = self.extents.slots
+        written = [slots.numbers[i] for i in slots.present]
+        others = [i for i in range(slots.states) if i not in written]
+        rest = out[others]
+        if operand.reads:
+            is_touched = bool((rest != self.inputs[operand.reads][others]).any())
+        else:
+            is_touched = bool((rest == rest).any())
+        return out[written], is_touched
 
 
 def _named(output, states):

@@ -24,7 +24,7 @@ if __name__ == "__main__":
 
 from configurations import Configuration
 from graphs import Graph, Scan
-from programs import Extents, Program, changed_fields
+from programs import Extents, Program, Slots, changed_fields
 
 # Operators by how often they are drawn.
 WEIGHTS = {
@@ -172,6 +172,10 @@ class Draw:
         fields["carry_out"] = carry in ("out", "both")
         fields["in_place"] = carry == "both" and self.chance(0.3)
         fields["out_arguments"] = self.chance(0.3)
+        fields["has_slots"] = bool(carry) and self.chance(0.3)
+        if fields["has_slots"] and carry == "out":
+            # An argument says how many states there are.
+            fields["out_arguments"] = True
         return Program(**fields)
 
     def decay(self):
@@ -276,7 +280,10 @@ class Draw:
         while tokens > 17 and a_token * tokens > self.target.work:
             tokens //= 2
         lengths = self.lengths(tokens) if program.has_lengths else None
-        return Extents(batch, tokens, heads, lengths)
+        extents = Extents(batch, tokens, heads, lengths)
+        if not getattr(program, "has_slots", False):
+            return extents
+        return extents._replace(slots=self.slots(program, extents.sequences))
 
     def lengths(self, tokens):
         """With slack, empty sequences, and one that takes all, now and then."""
@@ -288,6 +295,19 @@ class Draw:
             cuts += [cuts[0]]
         bounds = sorted([first, *cuts, *([last] if count else [])])
         return tuple(bounds)
+
+
+    def slots(self, program, sequences):
+        """Different states in any order, some of none; of fewer states than sequences
+        now and then; two sequences of one state where none is written."""
+        states = max(1, sequences + self.choice(-1, 0, 1, 3))
+        numbers = list(range(states))
+        if states < sequences or self.chance(0.5):
+            numbers += [-1, -(2**31)] * sequences
+        chosen = self.random.sample(numbers, sequences)
+        if not program.carry_out and sequences > 1 and self.chance(0.5):
+            chosen[0] = chosen[-1]
+        return Slots(states, tuple(chosen))
 
 
 def configurations(seed, count, target=CPU):

@@ -21,17 +21,34 @@ def state_dtype(dtype):
     return "f64" if dtype == "f64" else "f32"
 
 
+class Slots(NamedTuple):
+    """How many states there are, and which one each sequence has."""
+
+    states: int
+    numbers: tuple
+
+    @property
+    def present(self):
+        """The sequences whose number is one of a state."""
+        return [i for i, n in enumerate(self.numbers) if 0 <= n < self.states]
+
+
 class Extents(NamedTuple):
-    """B, T, H of the result, and the cumulative lengths of packed sequences."""
+    """B, T, H of the result, the cumulative lengths of packed sequences, and slots."""
 
     batch: int
     tokens: int
     heads: int
     lengths: tuple | None = None
+    slots: Slots | None = None
 
     @property
     def sequences(self):
         return self.batch if self.lengths is None else len(self.lengths) - 1
+
+    @property
+    def states(self):
+        return self.sequences if self.slots is None else self.slots.states
 
 
 class Operand(NamedTuple):
@@ -88,6 +105,7 @@ class Program(Typed):
     normalize: tuple | None = None
     groups: tuple | None = None
     has_lengths: bool = False
+    has_slots: bool = False
     carry_in: bool = False
     carry_out: bool = False
     # Results go to arguments rather than to what the function makes; the final
@@ -129,7 +147,7 @@ class Program(Typed):
 
     def state_shape(self, extents, columns):
         width = {"d": self.d, "dv": self.dv, 1: 1}[columns]
-        return (extents.sequences, extents.heads, self.d, width)
+        return (extents.states, extents.heads, self.d, width)
 
     def operands(self, extents):
         """Arguments, then results that are none."""
@@ -154,6 +172,8 @@ class Program(Typed):
         if self.has_lengths:
             shape = (len(extents.lengths),)
             arguments.append(Operand("c", shape, "i32", reads="c"))
+        if self.has_slots:
+            arguments.append(Operand("n", (extents.sequences,), "i32", reads="n"))
         states = [(s.name, self.state_shape(extents, s.columns)) for s in self.states]
         for name, shape in states if self.carry_in else ():
             operand = Operand(f"{name}_in", shape, floating, reads=f"{name}_in")
@@ -165,8 +185,16 @@ class Program(Typed):
         held = "held" if self.has_lengths and self.out_arguments else None
         results = [Operand("o", shape, self.output_dtype, held, "o")]
         if self.carry_out and not self.in_place:
+            # And so do states in no slot.
+            is_held = self.has_slots and self.out_arguments
             results += [
-                Operand(f"{n}_out", shape, floating, writes=f"{n}_out")
+                Operand(
+                    f"{n}_out",
+                    shape,
+                    floating,
+                    f"held_{n}" if is_held else None,
+                    f"{n}_out",
+                )
                 for n, shape in states
             ]
         return arguments + results
@@ -228,17 +256,18 @@ class _Writer:
         self.program = program
         self.is_static = extents is not None
         # Any extents give the operands' names, ranks and widths.
-        some = extents or Extents(1, 1, 0, (0,) if program.has_lengths else None)
+        lengths = (0,) if program.has_lengths else None
+        slots = Slots(0, ()) if program.has_slots else None
+        some = extents or Extents(1, 1, 0, lengths, slots)
         self.operands = {o.name: o for o in program.operands(some)}
         self.lines = []
 
     def write(self):
         p = self.program
-        arguments = [o for o in self.operands.values() if o.reads]
-        results = [o for o in self.operands.values() if o.writes]
+        operands = self.operands.values()
+        arguments = [o for o in operands if o.reads or p.out_arguments]
+        results = [o for o in operands if o.writes]
         destinations = {}
-        if p.out_arguments:
-            arguments += [o for o in results if not o.reads]
         for o in results:
             is_argument = o.reads or p.out_arguments
             destinations[o.name] = f"%{o.name}" if is_argument else self.make(o)
@@ -252,6 +281,7 @@ class _Writer:
         clauses += f"        ins({self.listed('qkv')})"
         clauses += f" log_decay({self.listed('g')})" if p.log_decay else ""
         clauses += f" lengths({self.listed('c')})" if p.has_lengths else ""
+        clauses += f" slots({self.listed('n')})" if p.has_slots else ""
         if p.carry_in:
             clauses += (
                 f"\n        carry({self.listed(f'{s.name}_in' for s in p.states)})"
@@ -302,6 +332,8 @@ class _Writer:
         p = self.program
         head = 2 if p.layout == "bthd" else 1
         if not operand.is_sequence:
+            if dim == 0 and p.has_slots:
+                return self.dim(f"{p.states[0].name}_in", 0)
             if dim == 0 and p.has_lengths:
                 return self.sequences()
             # Of [B, H, d, dv], as of a sequence.

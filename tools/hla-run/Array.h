@@ -22,7 +22,7 @@
 
 namespace hla_run {
 
-/// From the narrowest float to the widest, then what lengths are.
+/// From the narrowest float to the widest, then what lengths and slots are.
 enum class DType { BF16, F16, F32, F64, I32 };
 
 llvm::StringRef getName(DType type);

@@ -11,6 +11,7 @@
 #include "hla-c/Runtime.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
+#include <numeric>
 #include <random>
 
 using namespace hla_run;
@@ -105,26 +106,42 @@ llvm::Error Arguments::addOutputs(const EntryABI &abi,
   return llvm::Error::success();
 }
 
-/// The fewest tokens that `lengths` cut.
-static int64_t getTokens(const ABIArgument &lengths, const Sizes &sizes) {
-  int64_t tokens = std::numeric_limits<int32_t>::max();
-  for (const ABIDim &dim : lengths.tokens)
+/// The fewest tokens that lengths cut, or states that slots number.
+static int64_t getRange(const ABIArgument &argument, const Sizes &sizes) {
+  int64_t range = std::numeric_limits<int32_t>::max();
+  for (const ABIDim &dim : argument.ranges)
     if (!dim.isSymbol() || sizes.contains(dim.symbol))
-      tokens = std::min(tokens,
-                        dim.isSymbol() ? sizes.lookup(dim.symbol) : dim.size);
-  return tokens;
+      range =
+          std::min(range, dim.isSymbol() ? sizes.lookup(dim.symbol) : dim.size);
+  return range;
+}
+
+/// Whether states that slots number are written, each by one sequence then.
+static bool areWritten(const EntryABI &abi, const ABIArgument &slots) {
+  return llvm::any_of(abi.arguments, [&](const ABIArgument &argument) {
+    return argument.isWritten() &&
+           llvm::any_of(slots.ranges, [&](const ABIDim &states) {
+             const ABIDim &first = argument.dims.front();
+             return first.symbol == states.symbol && first.size == states.size;
+           });
+  });
 }
 
 /// Checks the numbers in an input from a file.
-static llvm::Error checkContent(const ABIArgument &argument, const Array &array,
+static llvm::Error checkContent(const EntryABI &abi,
+                                const ABIArgument &argument, const Array &array,
                                 const Sizes &sizes) {
-  if (argument.content == ABIContent::Lengths) {
-    const auto *lengths = reinterpret_cast<const int32_t *>(array.getData());
-    if (hlaCheckLengths(lengths, array.getSize(), getTokens(argument, sizes)) !=
-        HLA_STATUS_OK)
-      return llvm::createStringError("'" + argument.name +
-                                     "': " + hlaGetLastErrorMessage());
-  }
+  const auto *integers = reinterpret_cast<const int32_t *>(array.getData());
+  HlaStatus status = HLA_STATUS_OK;
+  if (argument.content == ABIContent::Lengths)
+    status =
+        hlaCheckLengths(integers, array.getSize(), getRange(argument, sizes));
+  if (argument.content == ABIContent::Slots)
+    status = hlaCheckSlots(integers, array.getSize(), getRange(argument, sizes),
+                           /*shared=*/!areWritten(abi, argument));
+  if (status != HLA_STATUS_OK)
+    return llvm::createStringError("'" + argument.name +
+                                   "': " + hlaGetLastErrorMessage());
   if (argument.content == ABIContent::LogDecay)
     for (int64_t i = 0; i < array.getSize(); ++i)
       if (array.get(i) > 0.0)
@@ -168,7 +185,7 @@ Arguments::fromFiles(const EntryABI &abi, llvm::ArrayRef<StringRef> paths) {
     return error;
   for (auto [argument, input] : llvm::zip(abi.arguments, inputs))
     if (input)
-      if (llvm::Error error = checkContent(argument, *input, result.sizes))
+      if (llvm::Error error = checkContent(abi, argument, *input, result.sizes))
         return error;
   if (llvm::Error error = result.addOutputs(abi, std::move(inputs)))
     return error;
@@ -231,6 +248,20 @@ static void fillLengths(Array &array, Generator &generator, int64_t tokens) {
     array.set(i, cut);
 }
 
+/// Different numbers of states in any order, and below 0 where there are no
+/// more.
+static void fillSlots(Array &array, Generator &generator, int64_t states) {
+  std::vector<int64_t> numbers(std::max(states, array.getSize()), -1);
+  std::iota(numbers.begin(), numbers.begin() + states, 0);
+  for (int64_t i = 0; i < array.getSize(); ++i) {
+    const int64_t rest = numbers.size() - i;
+    std::swap(
+        numbers[i],
+        numbers[i + std::min<int64_t>(generator.uniform() * rest, rest - 1)]);
+    array.set(i, numbers[i]);
+  }
+}
+
 llvm::Expected<Arguments> Arguments::fromRandom(const EntryABI &abi,
                                                 const RandomSpec &spec) {
   Arguments result;
@@ -246,7 +277,9 @@ llvm::Expected<Arguments> Arguments::fromRandom(const EntryABI &abi,
     if (!argument.isRead() || array.getSize() == 0)
       continue;
     if (argument.content == ABIContent::Lengths)
-      fillLengths(array, generator, getTokens(argument, result.sizes));
+      fillLengths(array, generator, getRange(argument, result.sizes));
+    else if (argument.content == ABIContent::Slots)
+      fillSlots(array, generator, getRange(argument, result.sizes));
     else if (argument.content == ABIContent::LogDecay)
       fillLogDecays(array, generator);
     else

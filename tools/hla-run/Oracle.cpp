@@ -92,14 +92,16 @@ struct Decays {
   HeadLayout layout;
 };
 
-/// The tokens that each state walks: all of a batch, or of a sequence in it.
+/// The tokens that each state walks, all of a batch or of a sequence in it, and
+/// the number that the state has: its own, or that of a slot.
 struct Walk {
   struct Range {
     int64_t batch, begin, end;
   };
 
-  Walk(const Output &output, const Tensor *lengths, bool isReverse)
-      : isReverse(isReverse) {
+  Walk(const Output &output, const Tensor *lengths, const Tensor *slots,
+       bool isReverse)
+      : slots(slots), isReverse(isReverse) {
     if (!lengths)
       for (int64_t b = 0; b < output.batches(); ++b)
         ranges.push_back({b, 0, output.tokens()});
@@ -115,27 +117,48 @@ struct Walk {
       visit(isReverse ? range.begin + range.end - 1 - i : i);
   }
 
-  llvm::SmallVector<Range> ranges;
-  bool isReverse;
-};
+  /// The initial state of a head; zero where its slot is no state.
+  void load(size_t n, int64_t head, int64_t heads, const Tensor &states,
+            Matrix &state) const {
+    if (std::optional<size_t> first = find(n, head, heads, states, state))
+      std::copy_n(states.values.begin() + *first, state.values.size(),
+                  state.values.begin());
+  }
+  /// Its final state, which goes nowhere where its slot is none.
+  void store(size_t n, int64_t head, int64_t heads, const Matrix &state,
+             Tensor &states) const {
+    std::optional<size_t> first = find(n, head, heads, states, state);
+    if (!first)
+      return;
+    llvm::copy(state.values, states.values.begin() + *first);
+    if (!states.isUnspecified.empty())
+      std::fill_n(states.isUnspecified.begin() + *first, state.values.size(),
+                  false);
+  }
 
-/// Copies the state of a head from or to the states of all.
-void loadState(const Tensor &states, int64_t head, Matrix &state) {
-  std::copy_n(states.values.begin() + head * state.values.size(),
-              state.values.size(), state.values.begin());
-}
-void storeState(const Matrix &state, int64_t head, Tensor &states) {
-  llvm::copy(state.values, states.values.begin() + head * state.values.size());
-}
+  llvm::SmallVector<Range> ranges;
+  const Tensor *slots;
+  bool isReverse;
+
+private:
+  /// Where a state is among all.
+  std::optional<size_t> find(size_t n, int64_t head, int64_t heads,
+                             const Tensor &states, const Matrix &state) const {
+    int64_t number = slots ? static_cast<int64_t>(slots->values[n]) : n;
+    if (number < 0 || number >= states.shape[0])
+      return std::nullopt;
+    return (number * heads + head) * state.values.size();
+  }
+};
 
 void evaluateScan(mlir::hla::ScanOp op, const Input &q, const Input &k,
                   const Input &v, const Decays &decays, const Walk &walk,
                   const Tensor *carry, const Output &y, Tensor *final) {
   forEachHead(walk.ranges.size(), y.heads(), [&](int64_t n, int64_t h) {
     Matrix state(k.width(), v.width());
-    int64_t head = n * y.heads() + h, b = walk.ranges[n].batch;
+    int64_t b = walk.ranges[n].batch;
     if (carry)
-      loadState(*carry, head, state);
+      walk.load(n, h, y.heads(), *carry, state);
     walk.forEachToken(n, [&](int64_t t) {
       std::vector<double> row;
       if (op.getExclusive())
@@ -146,7 +169,7 @@ void evaluateScan(mlir::hla::ScanOp op, const Input &q, const Input &k,
       y.write(b, t, h, row);
     });
     if (final)
-      storeState(state, head, *final);
+      walk.store(n, h, y.heads(), state, *final);
   });
 }
 
@@ -167,7 +190,7 @@ void evaluateOperator(mlir::hla::Operator op, const Input &q, const Input &k,
   const bool keepsStates = !carries.empty() || !finals.empty();
   const SmallVector<mlir::hla::OperatorState> operatorStates = op.getStates();
   forEachHead(walk.ranges.size(), o.heads(), [&](int64_t n, int64_t h) {
-    int64_t head = n * o.heads() + h, b = walk.ranges[n].batch;
+    int64_t b = walk.ranges[n].batch;
     auto values = Recurrence::create(op, k.width(), v.width(), keepsStates);
     auto ones = Recurrence::create(op, k.width(), 1, keepsStates);
     // Those of the normaliser's states that do not depend on values are the
@@ -182,7 +205,7 @@ void evaluateOperator(mlir::hla::Operator op, const Input &q, const Input &k,
     };
     if (!carries.empty())
       forEachState([&](Matrix &state, size_t i) {
-        loadState(*carries[i], head, state);
+        walk.load(n, h, o.heads(), *carries[i], state);
       });
     walk.forEachToken(n, [&](int64_t t) {
       ConstRow qt = q.row(b, t, h), kt = k.row(b, t, h);
@@ -197,7 +220,7 @@ void evaluateOperator(mlir::hla::Operator op, const Input &q, const Input &k,
     });
     if (!finals.empty())
       forEachState([&](Matrix &state, size_t i) {
-        storeState(state, head, *finals[i]);
+        walk.store(n, h, o.heads(), state, *finals[i]);
       });
   });
 }
@@ -212,12 +235,15 @@ private:
   llvm::Error evaluate(Operation &op);
   const Tensor *lookup(Value value) const { return values.lookup(value); }
   Tensor &define(Value value, ArrayRef<int64_t> shape);
+  /// An extent of a value, or of an empty tensor that has it from one; none
+  /// where it is computed.
+  std::optional<int64_t> getExtent(Value value, int64_t dim) const;
   /// Defines the results of an operation whose destinations are `outputs`.
-  /// Tokens that are of no sequence stay as they were, or are not specified.
-  SmallVector<Tensor *> defineResults(Operation *op, OperandRange outputs,
-                                      HeadLayout layout, const Input &value,
-                                      int64_t heads, int64_t numStates,
-                                      bool hasGaps);
+  /// Tokens that are of no sequence, and states in no slot, stay as they were,
+  /// or are not specified.
+  template <typename OpTy>
+  SmallVector<Tensor *> defineResults(OpTy op, const Input &value,
+                                      int64_t heads);
   void evaluate(mlir::hla::Operator op);
   void evaluate(mlir::hla::ScanOp op);
 
@@ -239,25 +265,50 @@ Tensor &Evaluator::define(Value value, ArrayRef<int64_t> shape) {
   return *storage.back();
 }
 
-SmallVector<Tensor *>
-Evaluator::defineResults(Operation *op, OperandRange outputs, HeadLayout layout,
-                         const Input &value, int64_t heads, int64_t numStates,
-                         bool hasGaps) {
+std::optional<int64_t> Evaluator::getExtent(Value value, int64_t dim) const {
+  while (true) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (!type.isDynamicDim(dim))
+      return type.getDimSize(dim);
+    if (const Tensor *known = lookup(value))
+      return known->shape[dim];
+    auto empty = value.getDefiningOp<tensor::EmptyOp>();
+    auto source = empty
+                      ? empty.getDynamicSize(dim).getDefiningOp<tensor::DimOp>()
+                      : tensor::DimOp();
+    if (!source || !source.getConstantIndex())
+      return std::nullopt;
+    value = source.getSource();
+    dim = *source.getConstantIndex();
+  }
+}
+
+template <typename OpTy>
+SmallVector<Tensor *> Evaluator::defineResults(OpTy op, const Input &value,
+                                               int64_t heads) {
+  const Tensor *lengths = lookup(op.getLengths());
   SmallVector<Tensor *> results;
-  for (auto [result, output] : llvm::zip(op->getResults(), outputs)) {
+  for (auto [result, output] : llvm::zip(op->getResults(), op.getOutputs())) {
     SmallVector<int64_t> shape;
+    const bool hasGaps = results.empty() ? static_cast<bool>(lengths)
+                                         : static_cast<bool>(op.getSlots());
     if (results.empty()) {
       shape.assign(value.tensor.shape.begin(), value.tensor.shape.end());
-      shape[layout == HeadLayout::BTHD ? 2 : 1] = heads;
+      shape[op.getLayout() == HeadLayout::BTHD ? 2 : 1] = heads;
     } else {
       auto type = cast<RankedTensorType>(result.getType());
-      shape = {numStates, heads, type.getDimSize(2), type.getDimSize(3)};
+      int64_t count = op.getSlots() ? *getExtent(output, 0)
+                      : lengths     ? lengths->values.size() - 1
+                                    : value.batches();
+      shape = {count, heads, type.getDimSize(2), type.getDimSize(3)};
     }
     Tensor *tensor = &define(result, shape);
-    if (const Tensor *before = lookup(output))
+    if (const Tensor *before = lookup(output)) {
       tensor->values = before->values;
-    else if (hasGaps && results.empty())
+      tensor->isUnspecified = before->isUnspecified;
+    } else if (hasGaps) {
       tensor->isUnspecified.assign(tensor->values.size(), true);
+    }
     results.push_back(tensor);
   }
   return results;
@@ -268,11 +319,8 @@ void Evaluator::evaluate(mlir::hla::Operator op) {
   Input q(*lookup(op.getQuery()), layout, op.getQueryGroup()),
       k(*lookup(op.getKey()), layout, op.getKeyGroup()),
       v(*lookup(op.getValue()), layout, op.getKeyGroup());
-  const Tensor *lengths = lookup(op.getLengths());
-  int64_t numStates = lengths ? lengths->values.size() - 1 : q.batches();
   SmallVector<Tensor *> results =
-      defineResults(op, op.getOutputs(), layout, v,
-                    q.heads() * op.getQueryGroup(), numStates, lengths);
+      defineResults(op, v, q.heads() * op.getQueryGroup());
   SmallVector<const Tensor *> carries;
   for (Value carry : op.getCarries())
     carries.push_back(lookup(carry));
@@ -280,8 +328,8 @@ void Evaluator::evaluate(mlir::hla::Operator op) {
   evaluateOperator(
       op, q, k, v,
       {op.getDecay().convertToDouble(), lookup(op.getLogDecay()), layout},
-      Walk(o, lengths, op.getReverse()), carries, o,
-      ArrayRef(results).drop_front());
+      Walk(o, lookup(op.getLengths()), lookup(op.getSlots()), op.getReverse()),
+      carries, o, ArrayRef(results).drop_front());
 }
 
 void Evaluator::evaluate(mlir::hla::ScanOp op) {
@@ -289,17 +337,14 @@ void Evaluator::evaluate(mlir::hla::ScanOp op) {
   Input q(*lookup(op.getQuery()), layout, op.getGroup(0)),
       k(*lookup(op.getKey()), layout, op.getGroup(1)),
       v(*lookup(op.getValue()), layout, op.getGroup(2));
-  const Tensor *lengths = lookup(op.getLengths());
-  int64_t numStates = lengths ? lengths->values.size() - 1 : q.batches();
   SmallVector<Tensor *> results =
-      defineResults(op, op.getOutputs(), layout, v, q.heads() * op.getGroup(0),
-                    numStates, lengths);
+      defineResults(op, v, q.heads() * op.getGroup(0));
   Output y(*results.front(), layout);
   evaluateScan(
       op, q, k, v,
       {op.getDecay().convertToDouble(), lookup(op.getLogDecay()), layout},
-      Walk(y, lengths, op.getReverse()), lookup(op.getCarry()), y,
-      results.size() > 1 ? results[1] : nullptr);
+      Walk(y, lookup(op.getLengths()), lookup(op.getSlots()), op.getReverse()),
+      lookup(op.getCarry()), y, results.size() > 1 ? results[1] : nullptr);
 }
 
 llvm::Error Evaluator::evaluate(Operation &op) {
@@ -328,6 +373,13 @@ llvm::Error Evaluator::evaluate(Operation &op) {
           "but "
           "operand " +
           llvm::Twine(operand->getOperandNumber()) + " is not");
+  for (OpOperand &output : destinations.getDpsInitsMutable())
+    if (!getExtent(output.get(), 0))
+      return llvm::createStringError(
+          "expected the states of " + op.getName().getStringRef() +
+          " to be as many as those of an argument (to check the function), but "
+          "operand " +
+          llvm::Twine(output.getOperandNumber()) + " has a computed number");
   if (operatorOp)
     evaluate(operatorOp);
   else

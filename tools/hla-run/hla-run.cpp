@@ -42,7 +42,8 @@ static cl::opt<std::string> inputSpec(
     cl::desc("One .npy file for each argument that the function reads, "
              "in order; or random:SEED,B=N,T=N,H=N (and N=N sequences) for "
              "normal values, queries and keys scaled to unit length, "
-             "log-decays of sigmoids, and lengths of any sequences"),
+             "log-decays of sigmoids, lengths of any sequences, and "
+             "slots of any states"),
     cl::value_desc("a.npy,b.npy,..."), cl::Required, cl::cat(category));
 static cl::opt<std::string>
     outputSpec("output",

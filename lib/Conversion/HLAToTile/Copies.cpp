@@ -40,8 +40,8 @@ static FusedScanOp createLoop(memref::CopyOp copy, HeadLayout layout,
       b, loc, TypeRange(), /*reverse=*/false, layout,
       /*groups=*/DenseI64ArrayAttr(), /*carry_in=*/ArrayRef<bool>(),
       /*carry_out=*/ArrayRef<bool>(), /*schedule=*/ScheduleAttr(),
-      copy.getSource(), /*lengths=*/Value(), /*carries=*/ValueRange(),
-      copy.getTarget());
+      copy.getSource(), /*lengths=*/Value(), /*slots=*/Value(),
+      /*carries=*/ValueRange(), copy.getTarget());
   Block *body = b.createBlock(&loop.getBody());
   Value row = body->addArgument(
       FusedScanOp::getRowType(copy.getSource().getType()), loc);

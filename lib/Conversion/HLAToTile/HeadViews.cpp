@@ -57,10 +57,13 @@ std::pair<Value, Value> tile::getSegmentTokens(ImplicitLocOpBuilder &b,
 ///
 /// Segments are numbered as they are walked.
 HeadViews::HeadViews(FusedScanOp op, ImplicitLocOpBuilder &builder,
-                     LaunchOp launch, Value maxTokens, Value numSegments)
+                     LaunchOp launch, Value maxTokens, Value numStates,
+                     Value numSegments)
     : op(op), b(builder), batch(launch.getBatch()), head(launch.getHead()),
-      maxTokens(maxTokens), firstToken(index(0)), endToken(maxTokens),
-      segment(launch.getPart()) {
+      maxTokens(maxTokens), numStates(numStates), firstToken(index(0)),
+      endToken(maxTokens), segment(launch.getPart()) {
+  if (numStates)
+    slot = loadInteger(op.getSlots(), batch);
   if (segment) {
     lastSegment = arith::SubIOp::create(b, numSegments, index(1));
     std::tie(firstToken, endToken) =
@@ -77,12 +80,15 @@ Value HeadViews::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
 }
 
+Value HeadViews::loadInteger(Value integers, Value position) {
+  return arith::IndexCastOp::create(
+      b, b.getIndexType(), memref::LoadOp::create(b, integers, position));
+}
+
 /// The cumulative length at `position`, from `least` to the number of tokens
 /// that there are.
 Value HeadViews::loadLength(Value position, Value least) {
-  Value length = arith::IndexCastOp::create(
-      b, b.getIndexType(),
-      memref::LoadOp::create(b, op.getLengths(), position));
+  Value length = loadInteger(op.getLengths(), position);
   return arith::MinSIOp::create(b, arith::MaxSIOp::create(b, length, least),
                                 maxTokens);
 }
@@ -152,15 +158,23 @@ Value HeadViews::getFinalState(Value states) {
   return getState(states, Value(), isSegment(lastSegment));
 }
 
-/// That of a segment, where there is one a segment. Without rows unless
-/// `isPresent`, which may be null.
+/// That of a segment, where there is one a segment, else that of the slot.
+/// Without rows unless `isPresent`, which may be null, and there is the slot.
 Value HeadViews::getState(Value states, Value segment, Value isPresent) {
   auto type = mlir::cast<ShapedType>(states.getType());
   const unsigned rowDim = type.getRank() - 2;
   SmallVector<OpFoldResult> offsets;
-  if (segment)
+  Value number = batch;
+  if (segment) {
     offsets.push_back(segment);
-  offsets.append({batch, head, b.getIndexAttr(0), b.getIndexAttr(0)});
+  } else if (slot) {
+    number = slot;
+    Value isSlot =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, slot, numStates);
+    isPresent =
+        isPresent ? arith::AndIOp::create(b, isPresent, isSlot) : isSlot;
+  }
+  offsets.append({number, head, b.getIndexAttr(0), b.getIndexAttr(0)});
   SmallVector<OpFoldResult> sizes(rowDim, b.getIndexAttr(1));
   sizes.push_back(b.getIndexAttr(type.getDimSize(rowDim)));
   sizes.push_back(b.getIndexAttr(type.getDimSize(rowDim + 1)));

@@ -32,14 +32,14 @@ std::pair<Value, Value> getSegmentTokens(ImplicitLocOpBuilder &b, Value segment,
 
 /// Emits, in a launch, one head's views of the operands of a fused scan: its
 /// tokens are the rows of matrices and columns. The order of a tensor's
-/// dimensions, groups of heads and lengths of sequences end here.
+/// dimensions, groups of heads, lengths of sequences and slots end here.
 class HeadViews {
 public:
-  /// `maxTokens` is the extent `T` of the operands, and `numSegments`, which
-  /// may be null, what a loop in segments has of them: a part of the launch is
-  /// one.
+  /// `maxTokens` is the extent `T` of the operands, `numStates` that of the
+  /// states of slots, and `numSegments` what a loop in segments has of them: a
+  /// part of the launch is one. The last two may be null.
   HeadViews(FusedScanOp op, ImplicitLocOpBuilder &builder, LaunchOp launch,
-            Value maxTokens, Value numSegments);
+            Value maxTokens, Value numStates, Value numSegments);
 
   /// The tokens that are walked: the first, and the one after the last. Without
   /// lengths and segments, all.
@@ -55,10 +55,11 @@ public:
   Value getNumber(Value numbers, int64_t group);
   /// The head's initial state, `memref<d x dv>`: in the carry, or, of a segment
   /// after the first, the entry. One of them, not both, may be null: a view
-  /// without rows stands for it, of which a load gives zeros.
+  /// without rows stands for it, of which a load gives zeros, and for a slot
+  /// that there is not.
   Value getInitialState(Value carry, Value entry);
-  /// Where the head's final state goes. That of a segment before the last goes
-  /// nowhere: the view has no rows.
+  /// Where the head's final state goes. That of a segment before the last, or
+  /// of a slot that there is not, goes nowhere: the view has no rows.
   Value getFinalState(Value states);
 
 private:
@@ -66,13 +67,16 @@ private:
   Value isSegment(Value other);
   Value index(int64_t value);
   OpFoldResult getHead(int64_t group);
+  Value loadInteger(Value integers, Value position);
   Value loadLength(Value position, Value least);
 
   FusedScanOp op;
   ImplicitLocOpBuilder &b;
   /// The number of the batch, or of the sequence, that states have.
   Value batch, head;
-  Value maxTokens, firstToken, endToken;
+  /// The number of its state where the loop has slots, else null.
+  Value slot;
+  Value maxTokens, numStates, firstToken, endToken;
   /// The number of the segment, and of the last one; null without segments.
   Value segment, lastSegment;
 };

@@ -512,10 +512,19 @@ void ProgramBuilder::build() {
     if (op.getSummary())
       numWalked = arith::SubIOp::create(b, numSegments, index(1));
   }
+  // Carries and final states are of as many slots.
+  Value numStates;
+  if (op.getSlots()) {
+    ValueRange states = op.getCarries();
+    if (states.empty() && !op.getSummary())
+      states = op.getFinalOutputs();
+    if (!states.empty())
+      numStates = b.createOrFold<memref::DimOp>(states.front(), 0);
+  }
   auto launch = LaunchOp::create(b, numBatches, numHeads, numWalked, schedule);
   b.setInsertionPointToStart(&launch.getBody().front());
   slice = launch.getSlice();
-  head.emplace(op, b, launch, numTokens, numSegments);
+  head.emplace(op, b, launch, numTokens, numStates, numSegments);
   buildInitialViews();
   if (op.isOneChunk(schedule.getChunk()))
     return buildOnlyChunk();

@@ -24,7 +24,7 @@ from ._device import (
     driver_version,
     synchronize,
 )
-from ._lengths import check_lengths
+from ._checks import check_lengths, check_slots
 from ._library import Error, Status, version
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Stream",
     "Target",
     "check_lengths",
+    "check_slots",
     "compute_capability",
     "device_count",
     "device_name",

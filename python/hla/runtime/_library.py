@@ -47,6 +47,7 @@ class Status(enum.IntEnum):
     LAUNCH_LIMIT = 314
     CONSTRAINT = 315
     LENGTHS = 316
+    SLOTS = 317
     NO_DRIVER = 400
     NO_DEVICE = 401
     UNSUPPORTED_DEVICE = 402
@@ -134,6 +135,7 @@ TENSOR_READ_ONLY = 1
 _CHECKED = {
     "hlaDataTypeFromName": [c_char_p, POINTER(DataType)],
     "hlaCheckLengths": [c_void_p, c_size_t, c_int64],
+    "hlaCheckSlots": [c_void_p, c_size_t, c_int64, c_int32],
     "hlaBundleLoad": [c_char_p, POINTER(c_void_p)],
     "hlaBundleGetArgument": [c_void_p, c_size_t, POINTER(ArgumentInfo)],
     "hlaBundleGetDim": [c_void_p, c_size_t, POINTER(DimInfo)],

@@ -228,3 +228,27 @@ func.func @lengths(%Q: memref<1x?x?x8xf32, strided<[?, ?, ?, 1]>>, %C: memref<?x
   }
   return
 }
+
+// A sequence's states are where its slot says; a slot that there is not has no rows, so
+// that zeros are read and nothing is written.
+// CHECK-LABEL: func @slots
+// CHECK-SAME:    %[[Q:[^ ]*]]: memref<?x?x?x8xf32>, %[[N:[^ ]*]]: memref<?xi32>, %[[S:[^ ]*]]: memref<?x?x8x8xf32>
+// CHECK:         %[[STATES:.*]] = memref.dim %[[S]], %c0
+// CHECK:         hla_tile.launch (%[[b:.*]], %[[h:.*]]) in
+// CHECK:           %[[LOADED:.*]] = memref.load %[[N]][%[[b]]]
+// CHECK:           %[[SLOT:.*]] = arith.index_cast %[[LOADED]] : i32 to index
+// CHECK:           %[[IS:.*]] = arith.cmpi ult, %[[SLOT]], %[[STATES]]
+// CHECK:           %[[ROWS:.*]] = arith.select %[[IS]], %c8{{.*}}, %c0
+// CHECK:           %[[VIEW:.*]] = memref.subview %[[S]][%[[SLOT]], %[[h]], 0, 0] [1, 1, %[[ROWS]], 8]
+// CHECK:           hla_tile.load %[[VIEW]][
+// CHECK:           hla_tile.store %{{.*}}, %[[VIEW]][
+func.func @slots(%Q: memref<?x?x?x8xf32>, %N: memref<?xi32>, %S: memref<?x?x8x8xf32>) {
+  hla.fused_scan schedule(<chunk = 32, warps = 1, stages = 1, precision = f32>)
+      ins(%Q : memref<?x?x?x8xf32>) slots(%N : memref<?xi32>) carries(%S : memref<?x?x8x8xf32>)
+      outs(%Q, %S : memref<?x?x?x8xf32>, memref<?x?x8x8xf32>) carry_in [true] carry_out [true] {
+  ^bb0(%q: vector<8xf32>, %T: vector<8x8xf32>):
+    %T1, %y = hla.step ins(%q, %q, %q : vector<8xf32>, vector<8xf32>, vector<8xf32>) state(%T : vector<8x8xf32>) -> vector<8xf32>
+    hla.yield %y, %T1 : vector<8xf32>, vector<8x8xf32>
+  }
+  return
+}

@@ -23,7 +23,7 @@ def test_every_operator_with_every_option():
         elif variant:
             assert counts[kind] >= 20, kind
         options = ["layout", "output", "reverse", "decay", "log_decay", "groups"]
-        options += ["has_lengths", "carry_in", "carry_out", "out_arguments", "in_place"]
+        options += ["has_lengths", "has_slots", "carry_in", "carry_out", "out_arguments", "in_place"]
         options += ["exclusive"] if operator == "scan" else ["scale", "normalize"]
         options += ["ridge"] if operator in ("second_order", "third_order") else []
         for option in options if operator != "graph" else ():
@@ -64,13 +64,27 @@ def slack_of(problem):
     return (slice(None),) * (1 if p.layout == "bthd" else 2) + (outside,)
 
 
+def in_slots(problem, operand, states):
+    """Final states where their slots are, among those that stay."""
+    slots = problem.extents.slots
+    out = np.full(operand.shape, np.nan)
+    if operand.reads:
+        out[:] = problem.inputs[operand.reads]
+    for i in slots.present:
+        out[slots.numbers[i]] = states[i]
+    return out
+
+
 def perfect(problem):
     """What a kernel without any error but that of storing gives."""
     outputs = {}
     for operand in problem.program.operands(problem.extents):
         if operand.writes:
             exact = problem.expected[operand.writes]
-            outputs[operand.name] = reference.round_to(exact, operand.dtype)
+            out = reference.round_to(exact, operand.dtype)
+            if operand.is_state and problem.extents.slots is not None:
+                out = in_slots(problem, operand, out)
+            outputs[operand.name] = out
     slack = slack_of(problem)
     if slack is not None:
         held = problem.inputs.get("held")
@@ -90,9 +104,19 @@ def test_the_comparison(index):
         wrong = outputs[name].copy()
         return bool(problem.failures(outputs | {name: change(wrong)}, operand_dtype))
 
-    def first(value):
+    slots = problem.extents.slots
+
+    def written(name):
+        """The part of an output that is written whole."""
+        if name == "o" or slots is None:
+            return slice(None)
+        return [slots.numbers[i] for i in slots.present][:1]
+
+    def first(name, value):
         def change(array):
-            array.reshape(-1)[0] = value
+            part = array[written(name)]
+            part.reshape(-1)[0] = value
+            array[written(name)] = part
             return array
 
         return change
@@ -101,15 +125,27 @@ def test_the_comparison(index):
         array[slack] = 77.0
         return array
 
+    def touch_state(array, number):
+        array[number] = 77.0
+        return array
+
     # Ten times what the condition allows, and what no storing hides.
     excess = 10 * reference.tolerance(operand_dtype, condition=problem.condition)
     excess += 0.0 if p.output_dtype in ("f32", "f64") else 0.01
     for name, out in outputs.items():
         assert fails(name, lambda x: x[..., :-1])
         has_slack = name == "o" and slack is not None and bool(slack[-1])
-        if out.size and not has_slack:
-            assert fails(name, first(np.nan)) and fails(name, first(np.inf))
+        if out[written(name)].size and not has_slack:
+            for value in (np.nan, np.inf):
+                assert fails(name, first(name, value))
+        used = slots.numbers if slots else range(len(out))
+        unused = set(range(len(out))).difference(used)
+        if name != "o" and unused and out.size:
+            assert fails(name, lambda x: touch_state(x, min(unused)))
         if has_slack and out.size:
             assert fails("o", touch_slack)
-        if np.any(problem.expected.get(name, out)):
+        seen = problem.expected.get(name, out)
+        if name != "o" and slots is not None:
+            seen = seen[slots.present]
+        if np.any(seen):
             assert fails(name, lambda x: x * (1 + excess))

@@ -3,7 +3,7 @@
 
 import pytest
 from configurations import Configuration
-from programs import Extents, Program, state_dtype
+from programs import Extents, Program, Slots, state_dtype
 
 from hla import reference
 
@@ -67,6 +67,17 @@ def test_all_options(runner, layout):
 def test_states_in_place(runner):
     options = {"carry_in": True, "carry_out": True, "in_place": True}
     check(runner, program("second_order masked", **options), (1, 300, 2), 5)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_states_in_slots(runner, reverse):
+    """Entries are of segments, carries and final states of slots."""
+    options = {"carry_in": True, "carry_out": True, "has_slots": True}
+    masked = program("second_order masked", reverse=reverse, **options)
+    for numbers in ((4, 1), (-1, 0), (3, -7)):
+        check(runner, masked, (2, 300, 2, None, Slots(5, numbers)), 5)
+    in_place = program("second_order masked", in_place=True, **options)
+    check(runner, in_place, (2, 300, 2, None, Slots(5, (4, 1))), 5)
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "f16", "f64"])

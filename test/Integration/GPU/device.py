@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from configurations import Configuration
-from programs import Extents
+from programs import Extents, Slots
 
 TORCH = {
     "i32": torch.int32,
@@ -159,7 +159,20 @@ def make_launch(configuration, views, state_views=("dense",)):
 
 def make_problem(program, extents, kind="dense", seed=0):
     """Arguments of ``program`` at B, T, H = ``extents``, all sequences of one view."""
-    return make_launch(Configuration(program, Extents(*extents), seed), (kind,))
+    extents = Extents(*extents)
+    if getattr(program, "has_slots", False):
+        extents = extents._replace(slots=some_slots(extents.sequences))
+    return make_launch(Configuration(program, extents, seed), (kind,))
+
+
+def some_slots(sequences):
+    """From the last of more states than sequences; every third one is no state."""
+    states = sequences + 2
+    nowhere = itertools.cycle((-1, states, 2**31 - 1, -(2**31)))
+    numbers = [
+        next(nowhere) if i % 3 == 1 else states - 1 - i for i in range(sequences)
+    ]
+    return Slots(states, tuple(numbers))
 
 
 def launch(case, arguments, stream=None):

@@ -75,6 +75,9 @@ def fixed_programs():
     for width, in_place in itertools.product((64, 128), (False, True)):
         options = {"in_place": in_place, **one}
         programs.append(Program("second_order", "bf16", width, width, **options))
+    for operator in ("linear", "second_order", "asymmetric", "third_order"):
+        options = {"tokens": 1, "in_place": True, "has_slots": True, **carried}
+        programs.append(Program(operator, "bf16", 128, 128, **options))
     decayed = (Scan("q", "k", "k", decay=0.9), Scan("q", 0, "v", decay=0.9))
     programs += [Graph(dtype, 64, 64, decayed) for dtype in ("bf16", "f16", "f32")]
     return programs

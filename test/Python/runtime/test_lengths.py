@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Cumulative lengths: as arguments, and their check."""
+"""Cumulative lengths as arguments; their check, and that of slots."""
 
 import numpy as np
 import pytest
 
 from bundles import DeviceView, OldDeviceView, arrays, expect, write_bundle
-from hla.runtime import Argument, Bundle, DeviceArray, Status, check_lengths
+from hla.runtime import (
+    Argument,
+    Bundle,
+    DeviceArray,
+    Status,
+    check_lengths,
+    check_slots,
+)
 
 
 def with_lengths(manifest):
@@ -153,3 +160,30 @@ def test_check_refuses(driver):
         check_lengths(DeviceView(numbers(0, 1), device=(10, 0)), 5)
     with expect(Status.INVALID_ARGUMENT, "at least 0 tokens"):
         check_lengths([0], -1)
+
+
+@pytest.mark.parametrize(
+    "make", [list, tuple, list_of_numpy, on_host, on_device, strided, backwards]
+)
+def test_check_of_slots(driver, make):
+    check_slots(make([]), 0)
+    check_slots(make([3, 0, -1, 2, -1]), 4)
+    check_slots(make([3, 0, 3]), 4, shared=True)
+    for values, states, message in [
+        ([0, 4], 4, r"position 1: expected at most 3 \(of 4 states\), but got 4"),
+        ([-1, 0], 0, r"position 1: expected at most -1 \(of 0 states\), but got 0"),
+        ([2, 1, 2], 4, "slots, position 2: expected another number than at position 0"),
+    ]:
+        with expect(Status.SLOTS, message):
+            check_slots(make(values), states)
+
+
+def test_check_of_slots_refuses(driver):
+    with expect(Status.SLOTS, "position 0: expected at most 3"):
+        check_slots([4, 4], 4, shared=True)
+    with expect(Status.SLOTS, "slots, position 0: expected a number of 32 bits"):
+        check_slots([2**31], 4)
+    with expect(Status.DTYPE_MISMATCH, "slots: expected element type i32, but got i64"):
+        check_slots(numbers(0, 1, dtype=np.int64), 5)
+    with expect(Status.INVALID_ARGUMENT, "at least 0 states"):
+        check_slots([0], -1)

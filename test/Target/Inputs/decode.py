@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints a module with an entry function for every operator of one chunk of tokens whose
-states are in memory, in place and out of place.
+states are in memory, out of place, and in place and of slots, as a server has them.
 
 usage: decode.py TOKENS
 """
@@ -37,4 +37,4 @@ for d in WIDTHS:
             **kind,
         )
         print(program.mlir())
-        print(dataclasses.replace(program, in_place=True).mlir())
+        print(dataclasses.replace(program, in_place=True, has_slots=True).mlir())

@@ -75,15 +75,15 @@ protected:
   }
 
   /// What arguments hold: `q`ueries and keys, log-`d`ecays, `l`engths with
-  /// their tokens, or `-`.
+  /// their tokens, `s`lots with their states, or `-`.
   std::string describeContents(StringRef function) {
     FailureOr<EntryABI> abi = get(function);
     if (failed(abi))
       return "failed";
     std::string text;
     for (const ABIArgument &argument : abi->arguments) {
-      text += "-qdl"[static_cast<unsigned>(argument.content)];
-      for (const ABIDim &dim : argument.tokens)
+      text += "-qdls"[static_cast<unsigned>(argument.content)];
+      for (const ABIDim &dim : argument.ranges)
         text += dim.isSymbol() ? dim.symbol : std::to_string(dim.size);
     }
     return text;

@@ -105,6 +105,29 @@ TEST_F(EntryTiesTest, Lengths) {
             "[L = N + 1]");
 }
 
+TEST_F(EntryTiesTest, Slots) {
+  // States that have no slot keep what is in the pool: it is read.
+  constexpr llvm::StringLiteral kPool = R"mlir(
+    func.func @f(%q: !S, %n: tensor<?xi32>, %s: !State, %p: !State, %o: !S) -> (!S, !State) {
+      %y, %f = hla.linear ins(%q, %q, %q : !S, !S, !S) slots(%n : tensor<?xi32>) carry(%s : !State)
+               outs(%o, %p : !S, !State) -> !S, !State
+      return %y, %f : !S, !State
+    })mlir";
+  EXPECT_EQ(describe(kPool),
+            "arg0:r:BxTxHx8 arg1:r:B arg2:r:SxHx8x8 arg3:rw:SxHx8x8 "
+            "arg4:w:BxTxHx8 -> 4 3");
+  EXPECT_EQ(describeContents(kPool), "qsS---");
+  // Of sequences; the lengths are one more.
+  EXPECT_EQ(describe(R"mlir(
+    func.func @f(%q: !Packed, %c: !Lengths, %n: tensor<?xi32>, %s: !State, %o: !Packed) -> !Packed {
+      %y = hla.scan ins(%q, %q, %q : !Packed, !Packed, !Packed) lengths(%c : !Lengths) slots(%n : tensor<?xi32>) carry(%s : !State)
+           outs(%o : !Packed) -> !Packed
+      return %y : !Packed
+    })mlir"),
+            "arg0:r:1xTxHx8 arg1:r:L arg2:r:N arg3:r:SxHx8x8 arg4:rw:1xTxHx8 "
+            "-> 4 [L = N + 1]");
+}
+
 // What is static on one side is on the other.
 TEST_F(EntryTiesTest, StaticTies) {
   EXPECT_EQ(describe(R"mlir(
@@ -206,7 +229,7 @@ TEST_F(EntryTiesTest, Contents) {
 TEST_F(EntryTiesTest, Integers) {
   expectFailure("func.func @f(%x: tensor<4xi32>) { return }",
                 "expected 'arg0' to be a ranked tensor of bf16, f16, f32 or "
-                "f64, or the lengths of an hla operation, but got "
+                "f64, or the lengths or slots of an hla operation, but got "
                 "'tensor<4xi32>'");
   expectFailure("func.func @f(%x: tensor<4xi64>) { return }",
                 "(entry functions take sequences and states)");

@@ -11,6 +11,7 @@
 #include "Npy.h"
 #include "llvm/Support/FileSystem.h"
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::hla;
@@ -25,6 +26,14 @@ func.func @f(%q: !Packed {hla.name = "q"}, %k: !Packed {hla.name = "k"}, %g: ten
   %o, %f = hla.linear groups([1, 4]) ins(%q, %k, %k : !Packed, !Packed, !Packed) log_decay(%g : tensor<1x?x?xf32>)
            lengths(%c : !Lengths) carry(%s : !State) outs(%e, %s : !Packed, !State) -> !Packed, !State
   return %o, %f : !Packed, !State
+})mlir";
+
+/// Slots of a pool of states.
+constexpr llvm::StringLiteral kPool = R"mlir(
+func.func @f(%q: !S, %n: tensor<?xi32> {hla.name = "n"}, %s: !State {hla.name = "s"}, %e: !S) -> (!S, !State) {
+  %o, %f = hla.linear ins(%q, %q, %q : !S, !S, !S) slots(%n : tensor<?xi32>) carry(%s : !State)
+           outs(%e, %s : !S, !State) -> !S, !State
+  return %o, %f : !S, !State
 })mlir";
 
 /// Lengths without states.
@@ -151,6 +160,37 @@ TEST_F(RunInputsTest, Contents) {
     endsEarly |= lengths.get(3) < 9;
   }
   EXPECT_TRUE(isAnyEmpty && beginsLate && endsEarly);
+}
+
+TEST_F(RunInputsTest, Slots) {
+  // Different states, and none where there are no more.
+  for (int states : {0, 3, 9}) {
+    llvm::Expected<Arguments> arguments =
+        generate(kPool, "7,B=5,T=1,H=1,S=" + std::to_string(states));
+    ASSERT_TRUE(static_cast<bool>(arguments))
+        << llvm::toString(arguments.takeError());
+    std::set<double> seen;
+    int absent = 0;
+    for (int64_t i = 0; i < 5; ++i) {
+      const double number = arguments->arrays[1].get(i);
+      EXPECT_LT(number, states);
+      EXPECT_TRUE(number == -1 || seen.insert(number).second);
+      absent += number == -1;
+    }
+    EXPECT_EQ(absent, std::max(0, 5 - states));
+  }
+  auto f32 = [&](ArrayRef<int64_t> shape) { return save(DType::F32, shape); };
+  auto slots = [&](std::vector<double> values) {
+    return save(DType::I32, {static_cast<int64_t>(values.size())}, values);
+  };
+  std::string q = f32({2, 3, 1, 8}), s = f32({4, 1, 8, 8});
+  EXPECT_EQ(read(kPool, {q, slots({3, -1}), s}), "ok");
+  EXPECT_EQ(read(kPool, {q, slots({3, 4}), s}),
+            "'n': slots, position 1: expected at most 3 (of 4 states), but got "
+            "4");
+  EXPECT_EQ(read(kPool, {q, slots({3, 3}), s}),
+            "'n': slots, position 1: expected another number than at position "
+            "0 (a final state is one sequence's), but got 3");
 }
 
 TEST_F(RunInputsTest, NoTokensAndNoSequences) {

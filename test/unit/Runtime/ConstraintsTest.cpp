@@ -1,4 +1,5 @@
-//===- ConstraintsTest.cpp - Tests of constraints and lengths ---*- C++ -*-===//
+//===- ConstraintsTest.cpp - Tests of constraints, lengths, slots *- C++
+//-*-===//
 //
 // Part of the HLA project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -120,4 +121,24 @@ TEST(Lengths, Contents) {
   expectFailure(check({0}, -1), HLA_STATUS_INVALID_ARGUMENT, {"-1"});
   expectFailure(hlaCheckLengths(nullptr, 2, 5), HLA_STATUS_INVALID_ARGUMENT,
                 {"non-null 'lengths'"});
+}
+
+TEST(Slots, Contents) {
+  auto check = [](const std::vector<int32_t> &slots, int64_t states,
+                  bool shared = false) {
+    return hlaCheckSlots(slots.data(), slots.size(), states, shared);
+  };
+  expectSuccess(check({}, 0));
+  expectSuccess(check({INT32_MIN, 2, -1, 0, -1}, 3));
+  expectSuccess(check({2, 0, 2}, 3, true));
+  expectSuccess(check({INT32_MAX}, INT64_MAX));
+  expectFailure(check({0, 3}, 3), HLA_STATUS_SLOTS,
+                {"position 1: expected at most 2 (of 3 states), but got 3"});
+  expectFailure(check({5}, 3, true), HLA_STATUS_SLOTS, {"position 0"});
+  expectFailure(
+      check({1, 0, 1, 5}, 3), HLA_STATUS_SLOTS,
+      {"position 2: expected another number than at position 0", "but got 1"});
+  expectFailure(check({0}, -1), HLA_STATUS_INVALID_ARGUMENT, {"-1"});
+  expectFailure(hlaCheckSlots(nullptr, 2, 5, 0), HLA_STATUS_INVALID_ARGUMENT,
+                {"non-null 'slots'"});
 }

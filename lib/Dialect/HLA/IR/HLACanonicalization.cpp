@@ -40,8 +40,8 @@ struct DropUnusedFinal : OpRewritePattern<ScanOp> {
         rewriter, op.getLoc(), op.getResults().take_front().getTypes(),
         op.getExclusiveAttr(), op.getReverseAttr(), op.getDecayAttr(),
         op.getLayoutAttr(), op.getGroupsAttr(), op.getQuery(), op.getKey(),
-        op.getValue(), op.getLogDecay(), op.getLengths(), op.getCarry(),
-        op.getOutputs().take_front());
+        op.getValue(), op.getLogDecay(), op.getLengths(), op.getSlots(),
+        op.getCarry(), op.getOutputs().take_front());
     rewriter.replaceAllUsesWith(op.getResults().front(),
                                 scan.getResults().front());
     rewriter.eraseOp(op);

@@ -62,7 +62,7 @@ static LogicalResult verifyOperator(Operator op) {
              << " (a kernel has one input type), but got " << type;
   // operator-C1, operator-C8, and C3 to C5 as far as they are about batches,
   // tokens and heads
-  WalkVerifier walk(op, op.getLayout(), op.getLengths());
+  WalkVerifier walk(op, op.getLayout(), op.getLengths(), op.getSlots());
   if (failed(walk.addSequence("query", query, op.getQueryGroup())) ||
       failed(walk.addSequence("key", key, op.getKeyGroup())) ||
       failed(walk.addSequence("value", value, op.getKeyGroup())) ||
@@ -120,7 +120,13 @@ static LogicalResult verifyOperator(Operator op) {
   if (failed(verifyStates("carry", op.getCarries())) ||
       failed(verifyStates("the final state", op.getOutputs().drop_front())))
     return failure();
-  // operator-C9: as many states as lengths have sequences.
+  // operator-C8
+  if (op.getSlots() && op.getCarries().empty() && op.getOutputs().size() == 1)
+    return op.emitOpError(
+        "expected carry or final states where slots are given "
+        "(these are their numbers), but got none");
+  // operator-C8, operator-C9: as many states, or slots, as lengths have
+  // sequences.
   return walk.finish();
 }
 

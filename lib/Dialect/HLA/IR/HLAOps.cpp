@@ -100,8 +100,8 @@ void ScanOp::build(OpBuilder &b, OperationState &state, HeadLayout layout,
         /*reverse=*/UnitAttr(), b.getF64FloatAttr(1.0),
         HeadLayoutAttr::get(b.getContext(), layout),
         /*groups=*/DenseI64ArrayAttr(), query, key, value,
-        /*log_decay=*/Value(), /*lengths=*/Value(), /*carry=*/Value(),
-        ValueRange(output));
+        /*log_decay=*/Value(), /*lengths=*/Value(), /*slots=*/Value(),
+        /*carry=*/Value(), ValueRange(output));
 }
 
 VectorType ScanOp::getStateType() {
@@ -126,7 +126,7 @@ LogicalResult ScanOp::verify() {
     return failure();
   // scan-C1, scan-C10, and C2 to C4 as far as they are about batches, tokens
   // and heads
-  WalkVerifier walk(*this, getLayout(), getLengths());
+  WalkVerifier walk(*this, getLayout(), getLengths(), getSlots());
   if (failed(walk.addSequence("query", query, getGroup(0))) ||
       failed(walk.addSequence("key", key, getGroup(1))) ||
       failed(walk.addSequence("value", value, getGroup(2))) ||
@@ -155,7 +155,7 @@ LogicalResult ScanOp::verify() {
       failed(walk.addStates("the final state", getFinalInit().getType(),
                             state.getShape(), state.getElementType())))
     return failure();
-  // scan-C5: as many states as lengths have sequences.
+  // scan-C5, scan-C10: as many states, or slots, as lengths have sequences.
   return walk.finish();
 }
 
@@ -255,7 +255,7 @@ LogicalResult FusedScanOp::verify() {
     return failure();
 
   // fused_scan-C1, fused_scan-C2
-  WalkVerifier walk(*this, getLayout(), getLengths());
+  WalkVerifier walk(*this, getLayout(), getLengths(), getSlots());
   for (auto [i, input] : llvm::enumerate(getInputs()))
     if (failed(walk.addSequence("input #" + Twine(i), input.getType(),
                                 getGroup(i), /*allowScalars=*/true)))
@@ -316,6 +316,7 @@ LogicalResult FusedScanOp::verify() {
                             getSummary())))
       return failure();
   }
+  // fused_scan-C5: as many states, or slots, as lengths have sequences.
   if (failed(walk.finish()))
     return failure();
 

@@ -37,8 +37,8 @@ LogicalResult WalkVerifier::unify(Extent extent, int64_t size,
   }
   if (other.size == total)
     return success();
-  static constexpr StringLiteral kNames[] = {"batches", "tokens", "heads",
-                                             "sequences", "segments"};
+  static constexpr StringLiteral kNames[] = {"batches",   "tokens",   "heads",
+                                             "sequences", "segments", "slots"};
   return op->emitOpError() << "expected " << name << describeGroup(group)
                            << " to be of " << other.size << " "
                            << kNames[extent] << ", as " << other.name << " is, "
@@ -90,23 +90,29 @@ LogicalResult WalkVerifier::addLogDecay(Type type) {
   return addSequence("log_decay", type, /*group=*/1, /*allowScalars=*/true);
 }
 
+WalkVerifier::Extent WalkVerifier::getStateExtent() const {
+  return slots ? Slots : lengths ? Sequences : Batch;
+}
+
 LogicalResult WalkVerifier::addStates(const Twine &name, Type type,
                                       ArrayRef<int64_t> shape,
                                       Type elementType) {
   auto shaped = cast<ShapedType>(type);
-  if (shaped.getRank() != 4 || shaped.getShape().drop_front(2) != shape)
+  const Extent extent = getStateExtent();
+  if (shaped.getRank() != 4 || shaped.getShape().drop_front(2) != shape) {
+    const char *letter = extent == Slots ? "S" : lengths ? "N" : "B";
+    const char *of = extent == Slots ? "slot" : lengths ? "sequence" : "batch";
     return op->emitOpError()
-           << "expected " << name << " to have the shape "
-           << (lengths ? "[N,H," : "[B,H,") << shape[0] << "," << shape[1]
-           << "] (one state a " << (lengths ? "sequence" : "batch")
+           << "expected " << name << " to have the shape [" << letter << ",H,"
+           << shape[0] << "," << shape[1] << "] (one state a " << of
            << " and head), but got " << type;
+  }
   if (shaped.getElementType() != elementType)
     return op->emitOpError()
            << "expected " << name << " to have element type " << elementType
            << " (states are f64 where a sequence is, else f32), but got "
            << type;
-  if (failed(unify(lengths ? Sequences : Batch, shaped.getDimSize(0), name,
-                   type)) ||
+  if (failed(unify(extent, shaped.getDimSize(0), name, type)) ||
       failed(unify(Head, shaped.getDimSize(1), name, type)))
     return failure();
   return success();
@@ -128,6 +134,10 @@ LogicalResult WalkVerifier::addSegmentStates(const Twine &name, Type type,
 }
 
 LogicalResult WalkVerifier::finish() {
+  if (slots && failed(unify(lengths ? Sequences : Batch,
+                            cast<ShapedType>(slots.getType()).getDimSize(0),
+                            "slots", slots.getType())))
+    return failure();
   if (!lengths)
     return success();
   auto type = cast<ShapedType>(lengths.getType());

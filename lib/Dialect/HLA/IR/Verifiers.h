@@ -18,8 +18,8 @@ namespace mlir::hla {
 /// and heads that it walks. Extents that are dynamic agree with everything.
 class WalkVerifier {
 public:
-  WalkVerifier(Operation *op, HeadLayout layout, Value lengths)
-      : op(op), layout(layout), lengths(lengths) {}
+  WalkVerifier(Operation *op, HeadLayout layout, Value lengths, Value slots)
+      : op(op), layout(layout), lengths(lengths), slots(slots) {}
 
   /// `type` is a sequence, or with `allowScalars` a number a token or a head,
   /// with a `group`-th of the heads. What it says of the extents is compared
@@ -29,17 +29,21 @@ public:
                             bool allowScalars = false);
   /// `type` is a log-decay: of every token or of every head.
   LogicalResult addLogDecay(Type type);
-  /// `type` has one state of `shape` a batch, or a sequence, and head.
+  /// `type` has one state of `shape` a batch, a sequence or a slot, and head.
   LogicalResult addStates(const Twine &name, Type type, ArrayRef<int64_t> shape,
                           Type elementType);
   /// The same, for every segment but one.
   LogicalResult addSegmentStates(const Twine &name, Type type,
                                  ArrayRef<int64_t> shape, Type elementType);
-  /// Cumulative lengths are one more than sequences.
+  /// Cumulative lengths are one more than sequences, slots one a batch or
+  /// sequence.
   LogicalResult finish();
 
 private:
-  enum Extent { Batch, Token, Head, Sequences, Segments, NumExtents };
+  enum Extent { Batch, Token, Head, Sequences, Segments, Slots, NumExtents };
+
+  /// What there is one initial and final state of, beside a head.
+  Extent getStateExtent() const;
 
   /// `name` says that an extent is `size`, times its group, for which `type` is
   /// the evidence.
@@ -48,7 +52,7 @@ private:
 
   Operation *op;
   HeadLayout layout;
-  Value lengths;
+  Value lengths, slots;
   struct Known {
     int64_t size = ShapedType::kDynamic;
     std::string name;

@@ -38,13 +38,16 @@ LogicalResult getBuffers(ValueRange values, SmallVectorImpl<Value> &buffers,
 struct FusedScanInterface
     : DstBufferizableOpInterfaceExternalModel<FusedScanInterface, FusedScanOp> {
   /// Destinations are overwritten whole, but for tokens that are of no
-  /// sequence, or not walked.
+  /// sequence, or not walked, and states in no slot.
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
     auto fused = cast<FusedScanOp>(op);
-    return !fused.isDpsInit(&operand) ||
-           ((fused.getLengths() || fused.getSummary()) &&
-            llvm::is_contained(fused.getSequenceOutputs(), operand.get()));
+    if (!fused.isDpsInit(&operand))
+      return true;
+    const bool isFinal =
+        llvm::is_contained(fused.getFinalOutputs(), operand.get());
+    return isFinal ? fused.getSlots() && !fused.getSummary()
+                   : fused.getLengths() || fused.getSummary();
   }
 
   /// A head's carry is read before its final state is written: they may share
@@ -57,11 +60,11 @@ struct FusedScanInterface
     if (read->getOwner() != op || write->getOwner() != op ||
         fused.getSegmentLength())
       return false;
-    unsigned carry = fused.getInputs().size() + (fused.getLengths() ? 1 : 0);
+    auto carry = fused.getCarriesMutable().begin();
     unsigned final = op->getNumOperands() - fused.getFinalOutputs().size();
     for (auto [hasCarry, hasFinal] :
          llvm::zip(fused.getCarryIn(), fused.getCarryOut())) {
-      if (hasCarry && hasFinal && read->getOperandNumber() == carry &&
+      if (hasCarry && hasFinal && read == &*carry &&
           write->getOperandNumber() == final)
         return state.areEquivalentBufferizedValues(read->get(), write->get());
       carry += hasCarry;
@@ -77,10 +80,19 @@ struct FusedScanInterface
     auto getBuffers = [&](ValueRange values, SmallVectorImpl<Value> &buffers) {
       return ::getBuffers(values, buffers, rewriter, options, state);
     };
-    SmallVector<Value> inputs, lengths, carries, entries, outputs;
+    auto getOptional = [&](Value value, Value &buffer) {
+      SmallVector<Value> buffers;
+      if (!value)
+        return success();
+      LogicalResult result = getBuffers(value, buffers);
+      buffer = buffers.empty() ? Value() : buffers.front();
+      return result;
+    };
+    SmallVector<Value> inputs, carries, entries, outputs;
+    Value lengths, slots;
     if (failed(getBuffers(fused.getInputs(), inputs)) ||
-        (fused.getLengths() &&
-         failed(getBuffers(fused.getLengths(), lengths))) ||
+        failed(getOptional(fused.getLengths(), lengths)) ||
+        failed(getOptional(fused.getSlots(), slots)) ||
         failed(getBuffers(fused.getCarries(), carries)) ||
         failed(getBuffers(fused.getEntries(), entries)) ||
         failed(getBuffers(fused.getOutputs(), outputs)))
@@ -89,9 +101,8 @@ struct FusedScanInterface
         rewriter, fused.getLoc(), TypeRange(), fused.getReverse(),
         fused.getLayout(), fused.getGroupsAttr(), fused.getSummary(),
         fused.getCarryIn(), fused.getCarryOut(), fused.getEntryInAttr(),
-        fused.getScheduleAttr(), inputs,
-        lengths.empty() ? Value() : lengths.front(), fused.getSegmentLength(),
-        carries, entries, outputs);
+        fused.getScheduleAttr(), inputs, lengths, slots,
+        fused.getSegmentLength(), carries, entries, outputs);
     buffered.getBody().takeBody(fused.getBody());
     replaceOpWithBufferizedValues(rewriter, op, outputs);
     return success();

@@ -36,8 +36,8 @@ static LogicalResult verifyDims(func::FuncOp function) {
 }
 
 /// Whether the content of `argument` matters. The destinations of hla
-/// operations are only written, but for rows: with lengths, those of tokens
-/// that are of no sequence stay as they are.
+/// operations are only written, but for two: with lengths, rows of tokens that
+/// are of no sequence stay as they are, and with slots, states that have none.
 static bool isRead(BlockArgument argument) {
   return llvm::any_of(argument.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -49,11 +49,13 @@ static bool isRead(BlockArgument argument) {
       return true;
     return llvm::TypeSwitch<Operation *, bool>(user)
         .Case<Operator, ScanOp>([&](auto op) {
-          return op.getLengths() && use.get() == op.getOutputs().front();
+          return use.get() == op.getOutputs().front() ? op.getLengths()
+                                                      : op.getSlots();
         })
         .Case([&](FusedScanOp op) {
-          return op.getLengths() &&
-                 llvm::is_contained(op.getSequenceOutputs(), use.get());
+          return llvm::is_contained(op.getSequenceOutputs(), use.get())
+                     ? op.getLengths()
+                     : op.getSlots();
         })
         .Default([](Operation *) { return false; });
   });
@@ -83,6 +85,14 @@ static ABIContent getContent(BlockArgument row) {
   return content;
 }
 
+/// What an operand that is no sequence is to an operation.
+template <typename OpTy>
+static ABIContent getIntegerContent(OpTy op, Value value) {
+  return value == op.getLengths() ? ABIContent::Lengths
+         : value == op.getSlots() ? ABIContent::Slots
+                                  : ABIContent::Any;
+}
+
 /// What an operand is to an hla operation.
 static ABIContent getContent(OpOperand &operand) {
   Value value = operand.get();
@@ -91,23 +101,21 @@ static ABIContent getContent(OpOperand &operand) {
       return ABIContent::QueryOrKey;
     if (value == op.getLogDecay())
       return ABIContent::LogDecay;
-    return value == op.getLengths() ? ABIContent::Lengths : ABIContent::Any;
+    return getIntegerContent(op, value);
   };
   return llvm::TypeSwitch<Operation *, ABIContent>(operand.getOwner())
       .Case<Operator, ScanOp>(classify)
       .Case([&](FusedScanOp op) {
-        if (value == op.getLengths())
-          return ABIContent::Lengths;
         unsigned i = operand.getOperandNumber();
         return i < op.getInputs().size()
                    ? getContent(op.getBody().getArgument(i))
-                   : ABIContent::Any;
+                   : getIntegerContent(op, value);
       })
       .Default([](Operation *) { return ABIContent::Any; });
 }
 
-/// Finds what hla operations take `value` for, and the tokens that it is the
-/// lengths of.
+/// Finds what hla operations take `value` for, and what it is the lengths or
+/// slots of.
 static void findContent(Value value, EntryExtents &extents,
                         ABIArgument &argument) {
   for (OpOperand &use : value.getUses()) {
@@ -117,7 +125,10 @@ static void findContent(Value value, EntryExtents &extents,
     }
     ABIContent content = getContent(use);
     if (content == ABIContent::Lengths)
-      argument.tokens.push_back(extents.getTokens(use.getOwner()));
+      argument.ranges.push_back(extents.getTokens(use.getOwner()));
+    if (content == ABIContent::Slots)
+      if (std::optional<ABIDim> states = extents.getSlots(use.getOwner()))
+        argument.ranges.push_back(*states);
     // A query that is a value, too, is a query.
     if (content == ABIContent::QueryOrKey ||
         argument.content == ABIContent::Any)
@@ -138,17 +149,20 @@ static FailureOr<ABIArgument> makeArgument(func::FuncOp function,
     findContent(value, extents, argument);
   auto type = dyn_cast<RankedTensorType>(value.getType());
   Type elementType = type ? type.getElementType() : Type();
-  bool isLengths =
-      argument.content == ABIContent::Lengths && role == ABIRole::Read;
+  const bool isInteger =
+      llvm::is_contained({ABIContent::Lengths, ABIContent::Slots},
+                         argument.content) &&
+      role == ABIRole::Read;
   if (!type || type.getRank() == 0 ||
       !(isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(elementType) ||
-        (isLengths && elementType.isInteger(32)))) {
+        (isInteger && elementType.isInteger(32)))) {
     InFlightDiagnostic error = function.emitError("expected '")
                                << argument.name
                                << "' to be a ranked tensor of bf16, f16, f32 "
                                   "or f64";
     if (elementType && elementType.isInteger(32))
-      return error << ", or the lengths of an hla operation, but got " << type;
+      return error << ", or the lengths or slots of an hla operation, but got "
+                   << type;
     return error << " (entry functions take sequences and states), but got "
                  << value.getType();
   }

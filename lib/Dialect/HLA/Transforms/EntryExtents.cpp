@@ -28,7 +28,7 @@ struct EntryExtents::Walk {
   /// heads that read one of theirs. The first has tokens.
   SmallVector<std::pair<Value, int64_t>> sequences;
   SmallVector<Value> states;
-  Value lengths;
+  Value lengths, slots;
 
   void add(Value sequence, int64_t group = 1) {
     if (sequence)
@@ -69,8 +69,8 @@ void EntryExtents::tieAll(Value x, Value y) {
 
 /// All sequences have the batches and tokens of the first. Heads are those of
 /// the states and of the sequences without a group; others have a fraction of
-/// them. With lengths, states belong to sequences, one less than there are
-/// lengths, else to batches.
+/// them. States, or with slots these, belong to sequences, one less than there
+/// are lengths, or without lengths to batches.
 void EntryExtents::addWalk(Operation *op, const Walk &walk) {
   if (walk.sequences.empty() ||
       !isa<RankedTensorType>(walk.sequences.front().first.getType()))
@@ -105,19 +105,24 @@ void EntryExtents::addWalk(Operation *op, const Walk &walk) {
       relations.push_back({op, wholes.front(), part, group, /*offset=*/0});
   }
 
+  for (Value state : walk.states)
+    tie(walk.states.front(), 0, state, 0);
+  if (walk.slots && !walk.states.empty()) {
+    slots[op] = insert(walk.states.front(), 0);
+    kinds.push_back({slots[op], "S"});
+  }
+  Value ofSequences = walk.slots            ? walk.slots
+                      : walk.states.empty() ? Value()
+                                            : walk.states.front();
   if (walk.lengths)
     kinds.push_back({insert(walk.lengths, 0), "L"});
-  for (Value state : walk.states) {
-    if (!walk.lengths) {
-      tie(first, 0, state, 0);
-      continue;
-    }
-    kinds.push_back({insert(state, 0), "N"});
-    tie(walk.states.front(), 0, state, 0);
-    if (state == walk.states.front())
-      relations.push_back({op, insert(walk.lengths, 0), insert(state, 0),
-                           /*factor=*/1, /*offset=*/1});
-  }
+  if (!ofSequences)
+    return;
+  if (!walk.lengths)
+    return tie(first, 0, ofSequences, 0);
+  kinds.push_back({insert(ofSequences, 0), "N"});
+  relations.push_back({op, insert(walk.lengths, 0), insert(ofSequences, 0),
+                       /*factor=*/1, /*offset=*/1});
 }
 
 void EntryExtents::addTies(Operation *op) {
@@ -125,6 +130,7 @@ void EntryExtents::addTies(Operation *op) {
       .Case([&](Operator op) {
         Walk walk{op.getLayout()};
         walk.lengths = op.getLengths();
+        walk.slots = op.getSlots();
         walk.add(op.getQuery(), op.getQueryGroup());
         walk.add(op.getKey(), op.getKeyGroup());
         walk.add(op.getValue(), op.getKeyGroup());
@@ -139,6 +145,7 @@ void EntryExtents::addTies(Operation *op) {
       .Case([&](ScanOp op) {
         Walk walk{op.getLayout()};
         walk.lengths = op.getLengths();
+        walk.slots = op.getSlots();
         walk.add(op.getQuery(), op.getGroup(0));
         walk.add(op.getKey(), op.getGroup(1));
         walk.add(op.getValue(), op.getGroup(2));
@@ -151,6 +158,7 @@ void EntryExtents::addTies(Operation *op) {
       .Case([&](FusedScanOp op) {
         Walk walk{op.getLayout()};
         walk.lengths = op.getLengths();
+        walk.slots = op.getSlots();
         for (auto [i, input] : llvm::enumerate(op.getInputs()))
           walk.add(input, op.getGroup(i));
         for (Value output : op.getSequenceOutputs())
@@ -325,6 +333,12 @@ SmallVector<ABIDim> EntryExtents::getDims(Value value) {
 
 ABIDim EntryExtents::getTokens(Operation *op) {
   return describe(tokens.lookup(op));
+}
+
+std::optional<ABIDim> EntryExtents::getSlots(Operation *op) {
+  auto extent = slots.find(op);
+  return extent == slots.end() ? std::nullopt
+                               : std::optional(describe(extent->second));
 }
 
 ABITerm EntryExtents::getTerm(Extent leader, int64_t factor, int64_t offset) {

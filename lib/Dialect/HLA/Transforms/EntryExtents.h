@@ -30,6 +30,8 @@ public:
   SmallVector<ABIDim> getDims(Value value);
   /// The tokens that an hla operation walks.
   ABIDim getTokens(Operation *op);
+  /// The states that the slots of an hla operation number, where it has any.
+  std::optional<ABIDim> getSlots(Operation *op);
   /// What ties the symbols of arguments.
   SmallVector<ABIConstraint> getConstraints();
 
@@ -73,7 +75,7 @@ private:
   std::map<Extent, int64_t> sizes;
   /// Extents that an hla operation has a name for.
   SmallVector<std::pair<Extent, StringRef>> kinds;
-  llvm::DenseMap<Operation *, Extent> tokens;
+  llvm::DenseMap<Operation *, Extent> tokens, slots;
   /// Symbols given so far, by class leader.
   std::map<Extent, std::string> symbols;
   llvm::StringMap<unsigned> counts;

@@ -63,14 +63,15 @@ bool haveSameHeads(FusedScanOp loop, FusedScanOp other) {
 bool areCompatible(FusedScanOp loop, FusedScanOp other) {
   if (loop.getReverse() != other.getReverse() ||
       loop.getLayout() != other.getLayout() ||
-      loop.getLengths() != other.getLengths() || !haveSameHeads(loop, other))
+      loop.getLengths() != other.getLengths() ||
+      loop.getSlots() != other.getSlots() || !haveSameHeads(loop, other))
     return false;
   auto isOfOther = [&](Value value) {
     return value && value.getDefiningOp() == other.getOperation();
   };
   if (llvm::any_of(loop.getCarries(), isOfOther) ||
       llvm::any_of(loop.getOutputs(), isOfOther) ||
-      isOfOther(loop.getLengths()))
+      isOfOther(loop.getLengths()) || isOfOther(loop.getSlots()))
     return false;
   const size_t numSequences = other.getSequenceOutputs().size();
   for (auto [i, input] : llvm::enumerate(loop.getInputs()))
@@ -152,7 +153,7 @@ FusedScanOp createLoop(ScanOp scan, RewriterBase &rewriter) {
       getGroupsAttr(groups, rewriter),
       ArrayRef<bool>{static_cast<bool>(scan.getCarry())},
       ArrayRef<bool>{hasFinal}, /*schedule=*/ScheduleAttr(), inputs,
-      scan.getLengths(),
+      scan.getLengths(), scan.getSlots(),
       scan.getCarry() ? ValueRange(scan.getCarry()) : ValueRange(), outputs);
   Block *body = rewriter.createBlock(&loop.getBody());
   SmallVector<Value> rows;
@@ -229,8 +230,8 @@ void fuse(const Group &group, RewriterBase &rewriter) {
   auto fused = FusedScanOp::create(
       rewriter, loc, ValueRange(outputs).getTypes(), first.getReverse(),
       first.getLayout(), getGroupsAttr(groups, rewriter), carryIn, carryOut,
-      /*schedule=*/ScheduleAttr(), inputValues, first.getLengths(), carries,
-      outputs);
+      /*schedule=*/ScheduleAttr(), inputValues, first.getLengths(),
+      first.getSlots(), carries, outputs);
 
   // The bodies, one after the other: rows that they hand on are values.
   Block *body = rewriter.createBlock(&fused.getBody());

@@ -53,6 +53,7 @@ KernelNeeds::KernelNeeds(ArrayRef<FusedScanOp> loops, const TargetInfo &target,
 }
 
 void KernelNeeds::addLoop(FusedScanOp loop) {
+  hasSlots |= static_cast<bool>(loop.getSlots());
   Block &body = loop.getBody().front();
   for (auto [input, argument] :
        llvm::zip(loop.getInputs(), body.getArguments())) {
@@ -214,13 +215,15 @@ int64_t KernelNeeds::getWorkingRegisters(ScheduleAttr schedule) const {
   // A loop has addresses of the next chunk's rows, and what is on its way from
   // one chunk to the next; without one, the assembler has the rows of a third
   // step, those of scores that several steps have, and those that others are
-  // computed of, at hand early.
+  // computed of, at hand early; and of slots, which there may be or not, a part
+  // of the next state while it stores one: both are behind one branch.
   const bool holdsRows =
       hasComputedRows ||
       numSteps > std::min<int64_t>(static_cast<int64_t>(scores.size()), 2);
   const int64_t across =
       isOneChunk(chunk)
-          ? std::min<int64_t>((holdsRows ? chunk * 5 / 4 : 0) + 16 * n, 40)
+          ? std::min<int64_t>((holdsRows ? chunk * 5 / 4 : 0) + 16 * n, 40) +
+                (hasSlots ? 24 : 0)
           : 32;
   return 64 + across + 2 * std::max<int64_t>(row - 16, 0) +
          2 * std::max<int64_t>(chunk * widestKey / 256 - 16, 0) +

@@ -92,7 +92,7 @@ private:
   int64_t numSteps = 0;
   SmallVector<FusedScanOp> loops;
   int64_t numRowSums = 0, numDecayedSteps = 0;
-  bool hasTokenDecays = false, hasComputedRows = false;
+  bool hasTokenDecays = false, hasComputedRows = false, hasSlots = false;
   /// Columns of the widest row that is computed or scaled, and of a key.
   int64_t widestRow = 0, widestKey = 0;
 };

@@ -142,7 +142,7 @@ Rows ScanBuilder::map(ArrayRef<Rows> rows,
       rewriter, loc, destination.getType(), op.getReverse(), op.getLayout(),
       isGrouped ? rewriter.getDenseI64ArrayAttr(groups) : DenseI64ArrayAttr(),
       /*carry_in=*/ArrayRef<bool>(), /*carry_out=*/ArrayRef<bool>(),
-      /*schedule=*/ScheduleAttr(), inputs, op.getLengths(),
+      /*schedule=*/ScheduleAttr(), inputs, op.getLengths(), op.getSlots(),
       /*carries=*/ValueRange(), destination);
   loop.getBody().takeBody(region);
   return createRows(loop.getResult(0));
@@ -219,7 +219,8 @@ Rows ScanBuilder::scan(Rows query, Rows key, Rows value, ScanOptions options) {
           ? rewriter.getDenseI64ArrayAttr({query.group, key.group, value.group})
           : DenseI64ArrayAttr(),
       query.value, key.value, value.value, logDecay, op.getLengths(),
-      op.getCarries().empty() ? Value() : op.getCarries()[state], outputs);
+      op.getSlots(), op.getCarries().empty() ? Value() : op.getCarries()[state],
+      outputs);
   if (outputs.size() > 1)
     states[state].final = scan.getFinal();
   Rows result = createRows(scan.getResults().front());

@@ -316,8 +316,8 @@ LoopSplitter::buildLoop(const Needed &needed, ArrayRef<unsigned> states,
       isSummary, carryIn, carryOut,
       ownEntries.empty() ? DenseBoolArrayAttr()
                          : b.getDenseBoolArrayAttr(entryIn),
-      /*schedule=*/ScheduleAttr(), inputs, /*lengths=*/Value(), length, carries,
-      ownEntries, outputs);
+      /*schedule=*/ScheduleAttr(), inputs, /*lengths=*/Value(), loop.getSlots(),
+      length, carries, ownEntries, outputs);
 
   OpBuilder::InsertionGuard guard(b);
   Block *target = b.createBlock(&built.getBody());
@@ -475,8 +475,8 @@ void LoopSplitter::rebuild() {
       entries.empty()
           ? DenseBoolArrayAttr()
           : b.getDenseBoolArrayAttr(SmallVector<bool>(entries.size(), true)),
-      loop.getScheduleAttr(), loop.getInputs(), /*lengths=*/Value(), length,
-      loop.getCarries(), entries, loop.getOutputs());
+      loop.getScheduleAttr(), loop.getInputs(), /*lengths=*/Value(),
+      loop.getSlots(), length, loop.getCarries(), entries, loop.getOutputs());
   rebuilt.getBody().takeBody(loop.getBody());
   loop.replaceAllUsesWith(rebuilt.getResults());
   loop.erase();
@@ -485,6 +485,12 @@ void LoopSplitter::rebuild() {
 bool LoopSplitter::run() {
   if (loop.getLengths() || loop.getSegmentLength() ||
       !loop.hasPureTensorSemantics() || !levels.areKnown())
+    return false;
+  // Segments read and write at once: states in place would be copied, those of
+  // all slots.
+  if (loop.getSlots() && llvm::any_of(loop.getCarries(), [&](Value carry) {
+        return llvm::is_contained(loop.getOutputs(), carry);
+      }))
     return false;
   for (unsigned state = 0; state < loop.getNumStates(); ++state)
     if (Value row = levels.getUpdate(state).getLogDecay();

@@ -178,7 +178,7 @@ func.func @finals(%q: !S) {
 // fused_scan-C9
 func.func @inputs(%e: !S) {
   // expected-error @+1 {{'hla.fused_scan' op expected the first input to be a sequence or numbers of tokens (these are walked), but got none}}
-  %o = "hla.fused_scan"(%e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 0, 0, 0, 0, 0, 1>}> ({
+  %o = "hla.fused_scan"(%e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 0, 0, 0, 0, 0, 0, 1>}> ({
   ^bb0(%S: !s):
     hla.yield %S : !s
   }) : (!S) -> !S
@@ -244,7 +244,7 @@ func.func @yield(%q: !S, %e: !S) {
 // fused_scan-C6
 func.func @terminator(%q: !S, %e: !S) {
   // expected-error @+1 {{'hla.fused_scan' op expected the body to end with hla.yield (it says what a token leaves), but got func.return}}
-  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 1>}> ({
+  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 1>}> ({
   ^bb0(%a: !r, %S: !s):
     func.return
   }) : (!S, !S) -> !S
@@ -260,7 +260,7 @@ func.func @terminator(%q: !S, %e: !S) {
 // fused_scan-C6
 func.func @empty_body(%q: !S, %e: !S) {
   // expected-error @+1 {{'hla.fused_scan' op expects a non-empty block}}
-  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 1>}> ({
+  %o = "hla.fused_scan"(%q, %e) <{carry_in = array<i1: false>, carry_out = array<i1: false>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 1>}> ({
   ^bb0(%a: !r, %S: !s):
   }) : (!S, !S) -> !S
   return

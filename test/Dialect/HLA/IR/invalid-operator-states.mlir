@@ -185,7 +185,7 @@ func.func @states_half(%q: !S, %s: tensor<?x?x64x64xbf16>) {
 // operator-C9
 func.func @no_outs(%q: !S) {
   // expected-error @+1 {{'hla.linear' op expected outs to begin with the destination of the output (final states come after it), but got none}}
-  "hla.linear"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> : (!S, !S, !S) -> ()
+  "hla.linear"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>}> : (!S, !S, !S) -> ()
   return
 }
 
@@ -220,7 +220,7 @@ func.func @results_few(%q: !S, %s: !SS) {
 // The generic form cannot leave out a key.
 func.func @no_key(%q: !S) {
   // expected-error @+1 {{'hla.linear' op expected 1 key (a scan is of three sequences), but got 0}}
-  %o = "hla.linear"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 0, 2, 0, 0, 0, 1>}> : (!S, !S, !S, !S) -> !S
+  %o = "hla.linear"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 0, 2, 0, 0, 0, 0, 1>}> : (!S, !S, !S, !S) -> !S
   return
 }
 
@@ -231,6 +231,72 @@ func.func @no_key(%q: !S) {
 // Nor have more than one.
 func.func @queries(%q: !S) {
   // expected-error @+1 {{'hla.scan' op expected 1 query (a scan is of three sequences), but got 4}}
-  %o = "hla.scan"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 4, 0, 0, 0, 0, 0, 0>}> : (!S, !S, !S, !S) -> !S
+  %o = "hla.scan"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 4, 0, 0, 0, 0, 0, 0, 0>}> : (!S, !S, !S, !S) -> !S
+  return
+}
+
+// -----
+
+!S = tensor<?x?x?x64xf32>
+
+// operator-C8
+func.func @slots_type(%q: !S, %n: tensor<?xi64>) {
+  // expected-error @+1 {{'hla.linear' op operand #3 must be slots (a tensor<?xi32>), but got 'tensor<?xi64>'}}
+  hla.linear ins(%q, %q, %q : !S, !S, !S) slots(%n : tensor<?xi64>) outs(%q : !S) -> !S
+  return
+}
+
+// -----
+
+!S = tensor<?x?x?x64xf32>
+
+// operator-C8
+func.func @slots_of_nothing(%q: !S, %n: tensor<?xi32>) {
+  // expected-error @+1 {{'hla.linear' op expected carry or final states where slots are given (these are their numbers), but got none}}
+  hla.linear ins(%q, %q, %q : !S, !S, !S) slots(%n : tensor<?xi32>) outs(%q : !S) -> !S
+  return
+}
+
+// -----
+
+!S = tensor<2x?x?x64xf32>
+
+// operator-C8: one a batch.
+func.func @slots_batches(%q: !S, %n: tensor<3xi32>, %s: tensor<9x?x64x64xf32>) {
+  // expected-error @+1 {{'hla.linear' op expected slots to be of 2 batches, as query is, 'tensor<2x?x?x64xf32>' (one loop walks all), but got 'tensor<3xi32>'}}
+  hla.linear ins(%q, %q, %q : !S, !S, !S) slots(%n : tensor<3xi32>) carry(%s : tensor<9x?x64x64xf32>) outs(%q : !S) -> !S
+  return
+}
+
+// -----
+
+!S = tensor<1x?x?x64xf32>
+
+// operator-C8: one a sequence.
+func.func @slots_sequences(%q: !S, %c: tensor<3xi32>, %n: tensor<3xi32>, %s: tensor<9x?x64x64xf32>) {
+  // expected-error @+1 {{'hla.linear' op expected lengths to be of 3 sequences, as slots is, 'tensor<3xi32>' (one loop walks all), but got 'tensor<3xi32>'}}
+  hla.linear ins(%q, %q, %q : !S, !S, !S) lengths(%c : tensor<3xi32>) slots(%n : tensor<3xi32>) carry(%s : tensor<9x?x64x64xf32>) outs(%q : !S) -> !S
+  return
+}
+
+// -----
+
+!S = tensor<2x?x?x64xf32>
+
+// operator-C9: carries and final states have the same slots.
+func.func @slots_states(%q: !S, %n: tensor<2xi32>, %s: tensor<9x?x64x64xf32>, %f: tensor<8x?x64x64xf32>) {
+  // expected-error @+1 {{'hla.linear' op expected the final state P to be of 9 slots, as carry P is, 'tensor<9x?x64x64xf32>' (one loop walks all), but got 'tensor<8x?x64x64xf32>'}}
+  hla.linear ins(%q, %q, %q : !S, !S, !S) slots(%n : tensor<2xi32>) carry(%s : tensor<9x?x64x64xf32>) outs(%q, %f : !S, tensor<8x?x64x64xf32>) -> !S, tensor<8x?x64x64xf32>
+  return
+}
+
+// -----
+
+!S = tensor<2x?x?x64xf32>
+
+// operator-C9
+func.func @slots_shape(%q: !S, %n: tensor<2xi32>, %s: tensor<9x?x64x32xf32>) {
+  // expected-error @+1 {{'hla.linear' op expected carry P to have the shape [S,H,64,64] (one state a slot and head), but got 'tensor<9x?x64x32xf32>'}}
+  hla.linear ins(%q, %q, %q : !S, !S, !S) slots(%n : tensor<2xi32>) carry(%s : tensor<9x?x64x32xf32>) outs(%q : !S) -> !S
   return
 }

@@ -152,7 +152,7 @@ func.func @scan_outs(%q: !S, %s: !State) {
 // scan-C8
 func.func @scan_no_outs(%q: !S) {
   // expected-error @+1 {{'hla.scan' op expected outs to have one or two operands (the result, and the final state), but got 0}}
-  "hla.scan"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> : (!S, !S, !S) -> ()
+  "hla.scan"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>}> : (!S, !S, !S) -> ()
   return
 }
 

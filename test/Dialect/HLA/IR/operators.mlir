@@ -28,7 +28,7 @@
 // GENERIC-SAME:    epsilon = 0.000000e+00 : f64
 // GENERIC-SAME:    layout = #hla.layout<bthd>
 // GENERIC-SAME:    normalizer = #hla.normalizer<none>
-// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1>
+// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1>
 // GENERIC-SAME:    scale = 1.000000e+00 : f64
 func.func @linear(%q: !S, %k: !S, %v: !V, %e: !V) -> !V {
   %o = hla.linear ins(%q, %k, %v : !S, !S, !V) outs(%e : !V) -> !V
@@ -47,7 +47,7 @@ func.func @linear(%q: !S, %k: !S, %v: !V, %e: !V) -> !V {
 // GENERIC-SAME:    groups = array<i64: 4, 2>
 // GENERIC-SAME:    layout = #hla.layout<bhtd>
 // GENERIC-SAME:    normalizer = #hla.normalizer<add>
-// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 2, 3>
+// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 2, 3>
 // GENERIC-SAME:    reverse
 // GENERIC-SAME:    scale = 1.250000e-01 : f64
 func.func @linear_options(%q: !S, %k: !S, %v: !V, %p: !SV, %m: !S1, %e: !V) -> (!V, !SV, !S1) {
@@ -232,4 +232,14 @@ func.func @third_order_paper(%q: !S, %k: !S, %v: !V, %g: tensor<?x?x?xf32>, %s: 
   %c = hla.third_order variant(paper) normalize(add, 1.0) ins(%q, %k, %v : !S, !S, !V) log_decay(%g : tensor<?x?x?xf32>)
            carry(%s, %s, %p, %p, %p, %p, %m, %m, %m, %m : !SS, !SS, !SV, !SV, !SV, !SV, !S1, !S1, !S1, !S1) outs(%e : !V) -> !V
   return %a, %b, %c : !V, !V, !V
+}
+
+// Sequences have the states that slots number.
+// CHECK-LABEL: func @slots
+// CHECK:         hla.linear ins({{.*}}) lengths(%{{.*}} : tensor<4xi32>) slots(%{{.*}} : tensor<3xi32>)
+// CHECK-SAME:      carry(%{{.*}} : tensor<9x?x8x8xf32>) outs(%{{.*}}, %{{.*}} : tensor<1x?x?x8xf32>, tensor<9x?x8x8xf32>)
+func.func @slots(%q: tensor<1x?x?x8xf32>, %c: tensor<4xi32>, %n: tensor<3xi32>, %p: tensor<9x?x8x8xf32>) -> tensor<9x?x8x8xf32> {
+  %o:2 = hla.linear ins(%q, %q, %q : tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>, tensor<1x?x?x8xf32>) lengths(%c : tensor<4xi32>) slots(%n : tensor<3xi32>)
+                    carry(%p : tensor<9x?x8x8xf32>) outs(%q, %p : tensor<1x?x?x8xf32>, tensor<9x?x8x8xf32>) -> tensor<1x?x?x8xf32>, tensor<9x?x8x8xf32>
+  return %o#1 : tensor<9x?x8x8xf32>
 }

@@ -26,7 +26,7 @@ module attributes {hla.target = #hla.target<"sm_90a">} {
 // GENERIC:       "hla.scan"
 // GENERIC-SAME:    decay = 1.000000e+00 : f64
 // GENERIC-SAME:    layout = #hla.layout<bthd>
-// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1>
+// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1>
 func.func @scan(%q: !S, %k: !U, %v: !V, %e: !V) -> !V {
   %y = hla.scan ins(%q, %k, %v : !S, !U, !V) outs(%e : !V) -> !V
   return %y : !V
@@ -52,14 +52,14 @@ func.func @scan_f64(%q: tensor<1x?x1x2xf16>, %v: tensor<1x?x1x3xf64>, %s: tensor
 
 // CHECK-LABEL: func @scan_operands
 // CHECK:         hla.scan reverse groups([4, 2, 1]) ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<1x?x2x8xf32>, tensor<1x?x4x8xf32>, tensor<1x?x8x8xf32>) log_decay(%{{.*}} : tensor<1x?x8xf32>)
-// CHECK-SAME:      lengths(%{{.*}} : tensor<?xi32>) carry(%{{.*}} : tensor<?x8x8x8xf32>) outs(
+// CHECK-SAME:      lengths(%{{.*}} : tensor<?xi32>) slots(%{{.*}} : tensor<?xi32>) carry(%{{.*}} : tensor<?x8x8x8xf32>) outs(
 // GENERIC-LABEL: sym_name = "scan_operands"
 // GENERIC:       "hla.scan"
 // GENERIC-SAME:    groups = array<i64: 4, 2, 1>
-// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>
-func.func @scan_operands(%q: tensor<1x?x2x8xf32>, %k: tensor<1x?x4x8xf32>, %v: tensor<1x?x8x8xf32>, %g: tensor<1x?x8xf32>, %c: tensor<?xi32>, %s: tensor<?x8x8x8xf32>) -> tensor<1x?x8x8xf32> {
+// GENERIC-SAME:    operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1>
+func.func @scan_operands(%q: tensor<1x?x2x8xf32>, %k: tensor<1x?x4x8xf32>, %v: tensor<1x?x8x8xf32>, %g: tensor<1x?x8xf32>, %c: tensor<?xi32>, %n: tensor<?xi32>, %s: tensor<?x8x8x8xf32>) -> tensor<1x?x8x8xf32> {
   %y = hla.scan reverse groups([4, 2, 1]) ins(%q, %k, %v : tensor<1x?x2x8xf32>, tensor<1x?x4x8xf32>, tensor<1x?x8x8xf32>)
-                log_decay(%g : tensor<1x?x8xf32>) lengths(%c : tensor<?xi32>) carry(%s : tensor<?x8x8x8xf32>) outs(%v : tensor<1x?x8x8xf32>) -> tensor<1x?x8x8xf32>
+                log_decay(%g : tensor<1x?x8xf32>) lengths(%c : tensor<?xi32>) slots(%n : tensor<?xi32>) carry(%s : tensor<?x8x8x8xf32>) outs(%v : tensor<1x?x8x8xf32>) -> tensor<1x?x8x8xf32>
   return %y : tensor<1x?x8x8xf32>
 }
 
@@ -128,6 +128,20 @@ func.func @fused_scan_lengths_in_memory(%q: memref<1x?x?x8xf32>, %g: memref<?xf3
   hla.fused_scan ins(%q, %g : memref<1x?x?x8xf32>, memref<?xf32>) lengths(%c : memref<?xi32, strided<[?]>>) outs(%o : memref<1x?x?xf32, strided<[?, ?, ?]>>) carry_in [] carry_out [] {
   ^bb0(%qt: vector<8xf32>, %gt: vector<1xf32>):
     hla.yield %gt : vector<1xf32>
+  }
+  return
+}
+
+// Slots are of batches, and number the states of carries and final states.
+// CHECK-LABEL: func @fused_scan_slots
+// CHECK:         hla.fused_scan ins(%{{.*}} : memref<3x?x?x8xf32>) slots(%{{.*}} : memref<3xi32, strided<[?]>>) carries(%{{[^ ]*}} : memref<7x?x8x8xf32>)
+// CHECK-SAME:      outs(%{{.*}} : memref<7x?x8x8xf32>) carry_in [true] carry_out [true]
+func.func @fused_scan_slots(%q: memref<3x?x?x8xf32>, %n: memref<3xi32, strided<[?]>>, %s: memref<7x?x8x8xf32>) {
+  hla.fused_scan ins(%q : memref<3x?x?x8xf32>) slots(%n : memref<3xi32, strided<[?]>>) carries(%s : memref<7x?x8x8xf32>)
+      outs(%s : memref<7x?x8x8xf32>) carry_in [true] carry_out [true] {
+  ^bb0(%qt: vector<8xf32>, %S: vector<8x8xf32>):
+    %S1, %y = hla.step ins(%qt, %qt, %qt : vector<8xf32>, vector<8xf32>, vector<8xf32>) state(%S : vector<8x8xf32>) -> vector<8xf32>
+    hla.yield %S1 : vector<8x8xf32>
   }
   return
 }

@@ -213,3 +213,23 @@ func.func @in_memory(%q: memref<?x?x?x8xf32>, %o: memref<?x?x?x8xf32>, %i: index
   }
   return
 }
+
+// The states of one are numbered by others.
+// CHECK-LABEL: func @slots
+// CHECK:         hla.fused_scan ins({{.*}}) slots(%arg1 : tensor<?xi32>) carries
+// CHECK:         hla.fused_scan ins({{.*}}) slots(%arg2 : tensor<?xi32>) carries
+func.func @slots(%q: !U, %n: tensor<?xi32>, %m: tensor<?xi32>, %s: !State, %e: !U) -> !U {
+  %a = hla.scan ins(%q, %q, %q : !U, !U, !U) slots(%n : tensor<?xi32>) carry(%s : !State) outs(%e : !U) -> !U
+  %b = hla.scan ins(%a, %q, %q : !U, !U, !U) slots(%m : tensor<?xi32>) carry(%s : !State) outs(%e : !U) -> !U
+  return %b : !U
+}
+
+// And here by the same: one loop.
+// CHECK-LABEL: func @same_slots
+// CHECK:         hla.fused_scan ins({{.*}}) slots(%arg1 : tensor<?xi32>) carries(%arg2, %arg2 :
+// CHECK-NOT:     hla.fused_scan
+func.func @same_slots(%q: !U, %n: tensor<?xi32>, %s: !State, %e: !U) -> !U {
+  %a = hla.scan ins(%q, %q, %q : !U, !U, !U) slots(%n : tensor<?xi32>) carry(%s : !State) outs(%e : !U) -> !U
+  %b = hla.scan ins(%a, %q, %q : !U, !U, !U) slots(%n : tensor<?xi32>) carry(%s : !State) outs(%e : !U) -> !U
+  return %b : !U
+}

@@ -149,18 +149,19 @@ TEST_F(OperatorsTest, Builder) {
   auto sequence =
       RankedTensorType::get({1, ShapedType::kDynamic, 4, 8}, b.getF32Type());
   auto lengths = RankedTensorType::get({3}, b.getI32Type());
-  auto states = RankedTensorType::get({2, 4, 8, 8}, b.getF32Type());
+  auto slots = RankedTensorType::get({2}, b.getI32Type());
+  auto states = RankedTensorType::get({5, 4, 8, 8}, b.getF32Type());
   auto function = func::FuncOp::create(
-      b, loc, "f", b.getFunctionType({sequence, lengths, states}, {}));
+      b, loc, "f", b.getFunctionType({sequence, lengths, slots, states}, {}));
   b.setInsertionPointToEnd(function.addEntryBlock());
   Value q = function.getArgument(0), c = function.getArgument(1),
-        s = function.getArgument(2);
+        n = function.getArgument(2), s = function.getArgument(3);
   auto op = SecondOrderOp::create(
       b, loc, TypeRange{sequence, states, states}, SecondOrderVariant::Masked,
       DecayReading::Squared, llvm::APFloat(0.5), llvm::APFloat(0.9),
       llvm::APFloat(0.125), Normalizer::None, llvm::APFloat(0.0),
       /*reverse=*/true, HeadLayout::BTHD, b.getDenseI64ArrayAttr({1, 1}), q, q,
-      q, /*log_decay=*/Value(), c, ValueRange{s, s}, ValueRange{q, s, s});
+      q, /*log_decay=*/Value(), c, n, ValueRange{s, s}, ValueRange{q, s, s});
   func::ReturnOp::create(b, loc);
 
   EXPECT_TRUE(succeeded(verify(*module)));

@@ -29,16 +29,23 @@ def HLA_Output : HLA_Sequence<"sequence or states">;
 /// A logarithm of a decay for every token, `[B,T,H]` or `[B,H,T]`, or for every
 /// head, `[H]`.
 def HLA_LogDecay : HLA_Tensor<"log_decay", [F32, F64], "f32 or f64">;
+/// Integers of sequences.
+class HLA_Integers<string name>
+    : Type<1DTensorOf<[I32]>.predicate, name # " (a tensor<?xi32>)">;
 /// Cumulative lengths, `[N+1]`.
-def HLA_Lengths : Type<1DTensorOf<[I32]>.predicate, "lengths (a tensor<?xi32>)">;
+def HLA_Lengths : HLA_Integers<"lengths">;
+/// The numbers of states, `[B]` or `[N]`.
+def HLA_Slots : HLA_Integers<"slots">;
 /// A sequence, scalars of tokens or states, before or after bufferization.
 def HLA_Shaped : TypeAlias<AnyTypeOf<[RankedTensorOf<[BF16, F16, F32, F64]>,
     StridedMemRefRankOf<[BF16, F16, F32, F64], [1, 3, 4, 5]>]>,
     "sequence, numbers or states (a ranked tensor or strided memref of bf16, f16, f32 or f64)">;
-/// Cumulative lengths, before or after bufferization.
-def HLA_ShapedLengths : TypeAlias<
+/// Integers of sequences, before or after bufferization.
+class HLA_ShapedIntegers<string name> : TypeAlias<
     AnyTypeOf<[1DTensorOf<[I32]>, StridedMemRefRankOf<[I32], [1]>]>,
-    "lengths (a tensor<?xi32> or strided memref<?xi32>)">;
+    name # " (a tensor<?xi32> or strided memref<?xi32>)">;
+def HLA_ShapedLengths : HLA_ShapedIntegers<"lengths">;
+def HLA_ShapedSlots : HLA_ShapedIntegers<"slots">;
 /// The row of one token: `vector<d x T>`.
 class HLA_Row<string name>
     : TypeAlias<FixedVectorOfRankAndType<[1], [BF16, F16, F32, F64]>,

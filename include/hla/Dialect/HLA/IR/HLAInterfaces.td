@@ -24,6 +24,7 @@ def HLA_OperatorInterface : OpInterface<"Operator"> {
     InterfaceMethod<"", "::mlir::Value", "getValue">,
     InterfaceMethod<"The log-decay, or null.", "::mlir::Value", "getLogDecay">,
     InterfaceMethod<"The cumulative lengths, or null.", "::mlir::Value", "getLengths">,
+    InterfaceMethod<"The numbers of states, or null.", "::mlir::Value", "getSlots">,
     InterfaceMethod<"Initial states, one for every one of `getStates`, or none.",
         "::mlir::OperandRange", "getCarries">,
     InterfaceMethod<"Destinations of the output and of final states.",

@@ -38,6 +38,11 @@ class HLA_OperatorOp<string mnemonic, dag own, string ownFormat>
       after the other along `T`, where `B` is 1: sequence `n` is the tokens from
       `c_n` to `c_{n+1}`, the last not included. Tokens of no sequence keep what
       `outs` held. States have `N` in place of `B`.
+    - `slots`: the states of batch (with `lengths`, sequence) `b` are those numbered
+      `slots[b]` of `carry` and `outs`, which have `S` of them in place of `B` or `N`.
+      Other states keep what `outs` held. A number below 0, or of `S` or more, is no
+      state: the initial state is zero and the final state goes nowhere. A state that
+      two have is both's initial state; as a final state it is undefined.
     - `carry`: initial states, all that the table above has, in order, or none.
       `outs`: the output, then all final states or none.
 
@@ -47,6 +52,7 @@ class HLA_OperatorOp<string mnemonic, dag own, string ownFormat>
     | `value`, output | `[B,T,H,dv]` | `[B,H,T,dv]` |
     | `log_decay` | `[B,T,H]` or `[H]` | `[B,H,T]` or `[H]` |
     | `lengths` | `[N+1]` | `[N+1]` |
+    | `slots` | `[B]` or `[N]` | `[B]` or `[N]` |
 
     Constraints of every operator:
 
@@ -58,10 +64,11 @@ class HLA_OperatorOp<string mnemonic, dag own, string ownFormat>
       `value`;
     - (C6) `decay` is in (0, 1], and 1 where `log_decay` is given;
     - (C7) `log_decay` has the shape above;
-    - (C8) with `lengths`, every sequence has a static `B` of 1;
+    - (C8) with `lengths`, every sequence has a static `B` of 1; `slots` are one a
+      batch or sequence, where there are `carry` or final states;
     - (C9) `carry`, and `outs` after the output, have as many states as the
-      operator, or none, each `[B,H]` (`[N,H]` with `lengths`) and the state's own
-      shape, `f64` where an operand is, else `f32`;
+      operator, or none, each `[B,H]` (`[N,H]` with `lengths`, `[S,H]` with `slots`)
+      and the state's own shape, `f64` where an operand is, else `f32`;
     - (C10) `groups` are two positive numbers;
     - (C11) `scale` to the power of the order is finite, `ε` is 0 or positive and
       finite, in the type of sums, and 0 without `normalize`.
@@ -77,6 +84,7 @@ class HLA_OperatorOp<string mnemonic, dag own, string ownFormat>
       HLA_Sequence<"query">:$query, HLA_Sequence<"key">:$key,
       HLA_Sequence<"value">:$value,
       Optional<HLA_LogDecay>:$log_decay, Optional<HLA_Lengths>:$lengths,
+      Optional<HLA_Slots>:$slots,
       Variadic<HLA_States<"carry">>:$carries, Variadic<HLA_Output>:$outputs));
   let results = (outs Variadic<HLA_Output>:$results);
   let assemblyFormat = ownFormat # [{
@@ -87,6 +95,7 @@ class HLA_OperatorOp<string mnemonic, dag own, string ownFormat>
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
     (`log_decay` `(` $log_decay^ `:` type($log_decay) `)`)?
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`slots` `(` $slots^ `:` type($slots) `)`)?
     (`carry` `(` $carries^ `:` type($carries) `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` `->` type($results)
   }];

@@ -37,7 +37,8 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
 
     `groups([gq, gk, gv])`: `query` has `H/gq` heads, `key` `H/gk` and `value` `H/gv`,
     each read by that many heads in a row; 1 without. `lengths`: cumulative
-    lengths of sequences along `T`, as in the operators.
+    lengths of sequences along `T`, and `slots`: the numbers of states, as in the
+    operators.
 
     | operand | shape, layout(bthd) |
     |---|---|
@@ -45,7 +46,8 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
     | `value`, first of `outs` | `[B,T,H,dv]` |
     | `log_decay` | `[B,T,H]` (`[B,H,T]` in layout(bhtd)), or `[H]` |
     | `lengths` | `[N+1]` |
-    | `carry`, second of `outs` | `[B,H,d,dv]` (`[N,H,d,dv]` with `lengths`), `f32` (`f64` where a sequence is `f64`) |
+    | `slots` | `[B]` (`[N]` with `lengths`) |
+    | `carry`, second of `outs` | `[B,H,d,dv]` (`[N,H,d,dv]` with `lengths`, `[S,H,d,dv]` with `slots`), `f32` (`f64` where a sequence is `f64`) |
 
     Element types of `query`, `key`, `value` and the result may differ: a scan
     takes what another has produced.
@@ -57,13 +59,15 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
     - (C3) `value` has the `B`, `T` and, times its group, the heads of `query`;
     - (C4) the first of `outs` has the `B` and `T` of `query`, `H` heads, and the `dv`
       of `value`;
-    - (C5) `carry` and the final state are `[B,H,d,dv]`, or `[N,H,d,dv]`;
+    - (C5) `carry` and the final state are `[B,H,d,dv]`, `[N,H,d,dv]` or
+      `[S,H,d,dv]`;
     - (C6) `carry` and the final state have element type `f64` where a sequence
       has it, else `f32`;
     - (C7) `decay` is in (0, 1], and 1 where `log_decay` is given;
     - (C8) `outs` has one or two operands;
     - (C9) `log_decay` has the shape above;
-    - (C10) with `lengths`, every sequence has a static `B` of 1;
+    - (C10) with `lengths`, every sequence has a static `B` of 1; `slots` are one a
+      batch or sequence;
     - (C11) `groups` are three positive numbers.
 
     Example:
@@ -82,6 +86,7 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
       HLA_Sequence<"query">:$query, HLA_Sequence<"key">:$key,
       HLA_Sequence<"value">:$value,
       Optional<HLA_LogDecay>:$log_decay, Optional<HLA_Lengths>:$lengths,
+      Optional<HLA_Slots>:$slots,
       Optional<HLA_States<"carry">>:$carry,
       Variadic<HLA_Output>:$outputs);
   let results = (outs Variadic<HLA_Output>:$results);
@@ -92,6 +97,7 @@ def HLA_ScanOp : HLA_StructuredOp<"scan"> {
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
     (`log_decay` `(` $log_decay^ `:` type($log_decay) `)`)?
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`slots` `(` $slots^ `:` type($slots) `)`)?
     (`carry` `(` $carry^ `:` type($carry) `)`)?
     `outs` `(` $outputs `:` type($outputs) `)` `->` type($results)
   }];
@@ -133,6 +139,7 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
       `vector<DxT>`; numbers of tokens, `[B,T,H]` (`[B,H,T]`), or of heads, `[H]`,
       the same for all tokens, whose rows are `vector<1xT>`;
     - `lengths`: cumulative lengths of sequences along `T`, as in `hla.scan`;
+    - `slots`: the numbers of carries and final states, as in `hla.scan`;
     - `segments`: tokens of a segment, `L`; see below;
     - `carries`: initial states, `[B,H,d,dv]`, one for every true entry of
       `carry_in`, in order; a state without one begins as zero;
@@ -176,8 +183,9 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     - (C3) the body's arguments are the inputs' rows, then the states;
     - (C4) `carry_in` and `carry_out` have one entry a state, and as many true
       ones as there are `carries` and final states;
-    - (C5) a carry and a final state are `[B,H]` (`[N,H]` with `lengths`) followed
-      by its state's shape, of its element type;
+    - (C5) a carry and a final state are `[B,H]` (`[N,H]` with `lengths`, `[S,H]`
+      with `slots`) followed by its state's shape, of its element type; `slots` are
+      one a batch or sequence;
     - (C6) the body yields the outputs' rows, then the states;
     - (C7) `outputs` are all tensors or all memrefs; results are as many as
       tensors, of the same types;
@@ -221,6 +229,7 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
       OptionalAttr<DenseBoolArrayAttr>:$entry_in,
       OptionalAttr<HLA_ScheduleAttr>:$schedule,
       Variadic<HLA_Shaped>:$inputs, Optional<HLA_ShapedLengths>:$lengths,
+      Optional<HLA_ShapedSlots>:$slots,
       Optional<Index>:$segment_length, Variadic<HLA_Shaped>:$carries,
       Variadic<HLA_Shaped>:$entries, Variadic<HLA_Shaped>:$outputs);
   let results = (outs Variadic<HLA_Output>:$results);
@@ -230,6 +239,7 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
     (`groups` `(` $groups^ `)`)? (`schedule` `(` $schedule^ `)`)?
     `ins` `(` $inputs `:` type($inputs) `)`
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    (`slots` `(` $slots^ `:` type($slots) `)`)?
     (`segments` `(` $segment_length^ `)`)? (`summary` $summary^)?
     (`carries` `(` $carries^ `:` type($carries) `)`)?
     (`entries` `(` $entries^ `:` type($entries) `)`)?
@@ -243,10 +253,10 @@ def HLA_FusedScanOp : HLA_StructuredOp<"fused_scan", [
                    "DenseI64ArrayAttr":$groups, "ArrayRef<bool>":$carryIn,
                    "ArrayRef<bool>":$carryOut, "ScheduleAttr":$schedule,
                    "ValueRange":$inputs, "Value":$lengths,
-                   "ValueRange":$carries, "ValueRange":$outputs), [{
+                   "Value":$slots, "ValueRange":$carries, "ValueRange":$outputs), [{
       build($_builder, $_state, results, reverse, layout, groups,
             /*summary=*/false, carryIn, carryOut,
-            /*entry_in=*/DenseBoolArrayAttr(), schedule, inputs, lengths,
+            /*entry_in=*/DenseBoolArrayAttr(), schedule, inputs, lengths, slots,
             /*segment_length=*/Value(), carries, /*entries=*/ValueRange(),
             outputs);
     }]>

@@ -21,8 +21,8 @@ struct ABIDim {
   int64_t size;
   /// The symbol of a dynamic extent: extents with one symbol are equal. `B`,
   /// `T` and `H` for the batches, tokens and heads of hla operations, `L` and
-  /// `N` for their lengths and sequences, `B1`, …, where several differ, `d0`,
-  /// … for others.
+  /// `N` for their lengths and sequences, `S` for the states of slots, `B1`, …,
+  /// where several differ, `d0`, … for others.
   std::string symbol;
 
   bool isSymbol() const { return ShapedType::isDynamic(size); }
@@ -51,8 +51,9 @@ enum class ABIRole { Read, Write, ReadWrite };
 
 /// What hla operations take an argument for, as far as it says which numbers
 /// are in it: those of queries and keys meet in scores, a log-decay has none
-/// above zero, and lengths are integers that do not decrease.
-enum class ABIContent { Any, QueryOrKey, LogDecay, Lengths };
+/// above zero, lengths are integers that do not decrease, and slots integers
+/// that number states.
+enum class ABIContent { Any, QueryOrKey, LogDecay, Lengths, Slots };
 
 /// One argument of a compiled entry function.
 struct ABIArgument {
@@ -60,12 +61,13 @@ struct ABIArgument {
   /// `result0`, …; no two are the same.
   std::string name;
   ABIRole role;
-  /// A float, or i32 of lengths, which are only read.
+  /// A float, or i32 of lengths and slots, which are only read.
   Type elementType;
   SmallVector<ABIDim> dims;
   ABIContent content = ABIContent::Any;
-  /// Of lengths: the extents, of tokens, that they cut.
-  SmallVector<ABIDim> tokens;
+  /// Of lengths: the extents, of tokens, that they cut. Of slots: those, of
+  /// states, that they number.
+  SmallVector<ABIDim> ranges;
 
   bool isRead() const { return role != ABIRole::Write; }
   bool isWritten() const { return role != ABIRole::Read; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A check of cumulative lengths, which a launch cannot see."""
+"""Checks of cumulative lengths and slots, which a launch cannot see."""
 
 import ctypes
 import operator
@@ -29,20 +29,48 @@ def check_lengths(lengths, tokens, stream=None):
     they begin below zero, decrease, or end past ``tokens``; DTYPE_MISMATCH,
     RANK_MISMATCH and those of an array.
     """
-    if hasattr(lengths, "__dlpack__"):
-        numbers = _read_array(lengths, stream)
-    else:
-        numbers = _read_sequence(lengths)
+    numbers = _read("lengths", lengths, Status.LENGTHS, stream)
     call("hlaCheckLengths", numbers, len(numbers), tokens)
 
 
-def _read_sequence(lengths):
+def check_slots(slots, states, shared=False, stream=None):
+    """Checks the numbers of the states that sequences have.
+
+    Sequence ``b`` begins with state ``slots[b]`` of a pool, and leaves its final
+    state there. A negative number is no state: the sequence begins with zeros, and
+    its final state goes nowhere. A launch does not look at slots, which are in
+    device memory; this does, and waits for a copy if they are there.
+
+    Args:
+        slots: numbers of 32 bits, one a batch or sequence: an array of any
+            framework, on a GPU or the host, or a sequence of Python integers.
+        states: how many states the pool has, S.
+        shared: whether several sequences may have one state, as they may where
+            final states are not written.
+        stream: what the copy from a GPU is ordered by, as in `Bundle.launch`.
+
+    Raises `Error`: SLOTS with the first position at which there is ``states`` or
+    more, or a number that came before; DTYPE_MISMATCH, RANK_MISMATCH and those of
+    an array.
+    """
+    numbers = _read("slots", slots, Status.SLOTS, stream)
+    call("hlaCheckSlots", numbers, len(numbers), states, shared)
+
+
+def _read(name, values, status, stream):
+    """The numbers on the host. ``status``: of one that has no 32 bits."""
+    if hasattr(values, "__dlpack__"):
+        return _read_array(name, values, stream)
+    return _read_sequence(name, values, status)
+
+
+def _read_sequence(name, values, status):
     try:
-        numbers = list(lengths)
+        numbers = list(values)
     except TypeError as error:
         raise Error(
             Status.INVALID_ARGUMENT,
-            f"lengths: expected an array or a sequence of integers, but got {lengths!r}",
+            f"{name}: expected an array or a sequence of integers, but got {values!r}",
         ) from error
     for position, number in enumerate(numbers):
         try:
@@ -50,34 +78,34 @@ def _read_sequence(lengths):
         except TypeError as error:
             raise Error(
                 Status.INVALID_ARGUMENT,
-                f"lengths, position {position}: expected an integer, but got {number!r}",
+                f"{name}, position {position}: expected an integer, but got {number!r}",
             ) from error
         if not -(2**31) <= number < 2**31:
             raise Error(
-                Status.LENGTHS,
-                f"lengths, position {position}: expected a number of 32 bits, but got {number}",
+                status,
+                f"{name}, position {position}: expected a number of 32 bits, but got {number}",
             )
     return (ctypes.c_int32 * len(numbers))(*numbers)
 
 
-def _read_array(array, stream):
+def _read_array(name, array, stream):
     handle = stream_handle(stream)
-    borrowed = import_array(array, "lengths", handle or 1, host=True)
+    borrowed = import_array(array, name, handle or 1, host=True)
     try:
-        return _read_tensor(borrowed.tensor, handle)
+        return _read_tensor(name, borrowed.tensor, handle)
     finally:
         borrowed.release()
 
 
-def _read_tensor(tensor, stream):
+def _read_tensor(name, tensor, stream):
     dtype = tensor.dtype
     if (dtype.code, dtype.bits, dtype.lanes) != (0, 32, 1):
         raise Error(
             Status.DTYPE_MISMATCH,
-            f"lengths: expected element type i32, but got {data_type_name(dtype)}",
+            f"{name}: expected element type i32, but got {data_type_name(dtype)}",
         )
     if tensor.rank != 1:
-        raise Error(Status.RANK_MISMATCH, f"lengths: expected rank 1, but got {tensor.rank}")
+        raise Error(Status.RANK_MISMATCH, f"{name}: expected rank 1, but got {tensor.rank}")
     count = tensor.shape[0]
     if count == 0:
         return (ctypes.c_int32 * 0)()
